@@ -1,0 +1,14 @@
+# Compiler flags shared by every target of ours.
+add_library(sabia_flags INTERFACE)
+target_compile_options(sabia_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  -Werror -fno-omit-frame-pointer)
+target_include_directories(sabia_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/gen)
+if(SABIA_SANITIZE)
+  target_compile_options(sabia_flags INTERFACE -fsanitize=${SABIA_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(sabia_flags INTERFACE -fsanitize=${SABIA_SANITIZE})
+endif()
+find_program(LLD_PROGRAM NAMES ld.lld)
+if(LLD_PROGRAM)
+  target_link_options(sabia_flags INTERFACE -fuse-ld=lld)
+endif()

@@ -1,0 +1,46 @@
+#include "env/posix/posix_files.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "env/testing/temporary_directory.h"
+
+namespace sabia::env {
+namespace {
+
+TEST(PosixFiles, WriteReplacesAtomicallyAndKeepsTheMode) {
+  TemporaryDirectory dir;
+  PosixFiles files;
+  const Path path = dir.path() / "keys";
+  ASSERT_TRUE(files.WriteAtomically(path, "one", {.mode = 0600}));
+  ASSERT_TRUE(files.WriteAtomically(path, "two", {.mode = 0600}));
+  EXPECT_EQ(files.Read(path, 100).value(), "two");
+  EXPECT_EQ(files.List(dir.path()).value(), std::vector<std::string>{"keys"});
+  struct stat info {};
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST(PosixFiles, ErrorsTellWhatTheCallerCanDo) {
+  TemporaryDirectory dir;
+  PosixFiles files;
+  EXPECT_EQ(files.Read(dir.path() / "missing", 100).error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(files.WriteAtomically(dir.path() / "big", std::string(100, 'x'), {}));
+  EXPECT_EQ(files.Read(dir.path() / "big", 10).error().code, ErrorCode::kResourceExhausted);
+  EXPECT_EQ(files.List(dir.path() / "missing").error().code, ErrorCode::kNotFound);
+}
+
+TEST(PosixFiles, RemovingIsIdempotentAndDoesNotFollowLinks) {
+  TemporaryDirectory dir;
+  PosixFiles files;
+  ASSERT_TRUE(files.MakeDirectories(dir.path() / "a/b"));
+  ASSERT_TRUE(files.WriteAtomically(dir.path() / "kept", "x", {}));
+  std::filesystem::create_symlink(dir.path() / "kept", dir.path() / "a/link");
+  ASSERT_TRUE(files.RemoveTree(dir.path() / "a"));
+  ASSERT_TRUE(files.RemoveTree(dir.path() / "a"));
+  EXPECT_TRUE(files.Exists(dir.path() / "kept").value());
+  EXPECT_FALSE(files.Exists(dir.path() / "a").value());
+}
+
+}  // namespace
+}  // namespace sabia::env
