@@ -1,0 +1,158 @@
+// A training job: its request, its state, and the table of legal steps between states.
+//
+// The internal phase says what a controller does next; TrainingJobStatus and SecondaryStatus are what AWS clients see.
+// One total function maps the first to the others. A record is the document of a store::Resource of kind
+// kTrainingJob.
+// Source: DescribeTrainingJob and SecondaryStatusTransition of the SageMaker API reference.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/time.h"
+#include "model/instance.h"
+#include "model/transitions.h"
+
+namespace sabia::model {
+
+enum class TrainingPhase {
+  kQueued,        // acknowledged; no instances yet (also waiting for capacity, and again after an interruption)
+  kLaunching,     // instances recorded, agents starting and preparing
+  kDownloading,
+  kTraining,
+  kUploading,
+  kInterrupting,  // spot reclaim under way: notice given, checkpoints being flushed
+  kStopping,      // stop, MaxRuntime or MaxWait under way; ends in kStopped
+  kFailing,       // a host failed; the others are being stopped; ends in kFailed
+  kCompleted,
+  kFailed,
+  kStopped,
+};
+
+inline constexpr std::array kTrainingEdges = {
+    Edge{TrainingPhase::kQueued, TrainingPhase::kLaunching},
+    Edge{TrainingPhase::kQueued, TrainingPhase::kStopping},
+    Edge{TrainingPhase::kQueued, TrainingPhase::kStopped},
+    Edge{TrainingPhase::kQueued, TrainingPhase::kFailed},
+    Edge{TrainingPhase::kLaunching, TrainingPhase::kDownloading},
+    Edge{TrainingPhase::kLaunching, TrainingPhase::kTraining},
+    Edge{TrainingPhase::kLaunching, TrainingPhase::kUploading},
+    Edge{TrainingPhase::kLaunching, TrainingPhase::kInterrupting},
+    Edge{TrainingPhase::kLaunching, TrainingPhase::kStopping},
+    Edge{TrainingPhase::kLaunching, TrainingPhase::kFailing},
+    Edge{TrainingPhase::kLaunching, TrainingPhase::kCompleted},
+    Edge{TrainingPhase::kLaunching, TrainingPhase::kQueued},
+    Edge{TrainingPhase::kDownloading, TrainingPhase::kTraining},
+    Edge{TrainingPhase::kDownloading, TrainingPhase::kUploading},
+    Edge{TrainingPhase::kDownloading, TrainingPhase::kInterrupting},
+    Edge{TrainingPhase::kDownloading, TrainingPhase::kStopping},
+    Edge{TrainingPhase::kDownloading, TrainingPhase::kFailing},
+    Edge{TrainingPhase::kDownloading, TrainingPhase::kCompleted},
+    Edge{TrainingPhase::kDownloading, TrainingPhase::kQueued},
+    Edge{TrainingPhase::kTraining, TrainingPhase::kUploading},
+    Edge{TrainingPhase::kTraining, TrainingPhase::kInterrupting},
+    Edge{TrainingPhase::kTraining, TrainingPhase::kStopping},
+    Edge{TrainingPhase::kTraining, TrainingPhase::kFailing},
+    Edge{TrainingPhase::kTraining, TrainingPhase::kCompleted},
+    Edge{TrainingPhase::kTraining, TrainingPhase::kQueued},
+    Edge{TrainingPhase::kUploading, TrainingPhase::kCompleted},
+    Edge{TrainingPhase::kUploading, TrainingPhase::kStopping},
+    Edge{TrainingPhase::kUploading, TrainingPhase::kFailing},
+    Edge{TrainingPhase::kUploading, TrainingPhase::kQueued},
+    Edge{TrainingPhase::kInterrupting, TrainingPhase::kQueued},
+    Edge{TrainingPhase::kInterrupting, TrainingPhase::kUploading},
+    Edge{TrainingPhase::kInterrupting, TrainingPhase::kCompleted},
+    Edge{TrainingPhase::kInterrupting, TrainingPhase::kStopping},
+    Edge{TrainingPhase::kInterrupting, TrainingPhase::kFailing},
+    Edge{TrainingPhase::kStopping, TrainingPhase::kStopped},
+    Edge{TrainingPhase::kFailing, TrainingPhase::kFailed},
+    Edge{TrainingPhase::kFailing, TrainingPhase::kQueued},  // RetryStrategy, after an internal error
+};
+static_assert(!HasExit(kTrainingEdges, TrainingPhase::kCompleted), "terminal phases have no exit");
+static_assert(!HasExit(kTrainingEdges, TrainingPhase::kFailed), "terminal phases have no exit");
+static_assert(!HasExit(kTrainingEdges, TrainingPhase::kStopped), "terminal phases have no exit");
+static_assert(AllReachable(kTrainingEdges, TrainingPhase::kQueued, TrainingPhase::kStopped),
+              "every phase can be reached");
+
+inline constexpr bool IsTerminal(TrainingPhase phase) {
+  return phase == TrainingPhase::kCompleted || phase == TrainingPhase::kFailed ||
+         phase == TrainingPhase::kStopped;
+}
+
+std::string_view Name(TrainingPhase phase);
+
+struct Transition {
+  std::string status;              // SecondaryStatus
+  WallTime start;
+  std::optional<WallTime> end;
+  std::string message;
+};
+
+// One placement of the whole job on instances. Billing looks at these intervals only, so no second counts twice.
+struct Attempt {
+  int number = 1;
+  bool spot = false;
+  WallTime launched;                       // instances were leased
+  std::optional<WallTime> ready;           // downloading or training began: billable from here
+  std::optional<WallTime> ended;           // instances were given back
+  std::string end_reason;                  // "completed", "interrupted", "failed", "stopped", "lost"
+};
+
+struct TrainingJob {
+  std::string uid;                         // 12 hex digits; instance ids are <uid>-<attempt>-<n>
+  std::string name;
+  std::string arn;
+  std::string region;
+  std::string account;
+  WallTime created;
+  WallTime modified;
+  json::object request;                    // CreateTrainingJob as received, with the service's defaults filled in
+
+  TrainingPhase phase = TrainingPhase::kQueued;
+  // SecondaryStatus as clients see it. Kept apart from the phase because MaxRuntimeExceeded and MaxWaitTimeExceeded
+  // are both kStopped, and Pending is a kind of kQueued.
+  std::string secondary_status = "Starting";
+  std::vector<Transition> transitions;
+  std::vector<Attempt> attempts;           // the last one is current
+  std::optional<WallTime> training_start;
+  std::optional<WallTime> training_end;
+  std::string failure_reason;
+  std::vector<FinalMetric> final_metrics;
+  bool model_uploaded = false;
+
+  std::optional<WallTime> stop_requested;  // intent written by StopTrainingJob
+  StopReason stop_reason = StopReason::kNone;
+  int interrupt_attempt = 0;               // intent written by a reclaim: the attempt to interrupt; 0: none
+  std::optional<WallTime> reclaim_at;      // end of the two-minute notice
+  int retries = 0;                         // RetryStrategy attempts used
+  std::vector<std::string> notes;          // shown by `sabia jobs describe`: limits not enforced, spot without checkpoint …
+
+  json::object ToJson() const;
+  static Result<TrainingJob> FromJson(const json::object& document);
+
+  // Facts of the request that the engine reads.
+  int InstanceCount() const;               // over all groups
+  bool IsSpot() const;
+  std::optional<Seconds> MaxRuntime() const;
+  std::optional<Seconds> MaxWait() const;
+  std::optional<Seconds> MaxPending() const;
+};
+
+// "InProgress", "Completed", "Failed", "Stopping", "Stopped".
+std::string_view PrimaryStatus(TrainingPhase phase);
+
+// Closes the running transition at `now` and opens the next. The same status again replaces the message in place, as
+// AWS does, and keeps the start. `now` is moved up to the last start, so that times never go back.
+void EnterStatus(TrainingJob& job, std::string_view secondary, std::string_view message, WallTime now);
+
+// Sums over attempts, in whole seconds (rounded up), per instance; training counts from the first ready to the end,
+// billable only the intervals [ready, ended] of each attempt. Nothing before the job was ready once.
+std::optional<Seconds> TrainingTime(const TrainingJob& job, WallTime now);
+std::optional<Seconds> BillableTime(const TrainingJob& job, WallTime now);
+
+}  // namespace sabia::model

@@ -1,0 +1,59 @@
+// The tree below $SABIA_HOME, drawn once, beside the functions that build its paths.
+//
+//   <home>/
+//     format                     "1": version of this tree; an older one is migrated, a newer one refused
+//     lock                       flock'ed by the running daemon
+//     credentials.json           access key id and secret of the root user, mode 0600
+//     account.json               account id and default region
+//     endpoint.json              how to reach the running daemon: http and https addresses, pid
+//     tls/                       the local CA (ca.pem, ca.key 0600), the server's certificate, bundle.pem
+//     aws-models/                what AWS_DATA_PATH points at: endpoints that lead clients here
+//     resources.db               jobs, tags, instances, series, the ledger (SQLite, WAL)
+//     objects.db                 index of buckets and objects (SQLite, WAL)
+//     blobs/<2 hex>/<32 hex>     one immutable file per object version, mode 0444
+//     blobs/tmp/                 uploads in progress; emptied at start
+//     logs/<group>/<stream>.log  log events (docs/formats/log.md); names percent-encoded
+//     instances/<id>/            one instance of a job (model/instance.h): spec.json, orders.json, report.json,
+//                                metrics.log, lock, root/ (what becomes /opt/ml), scratch/
+//     run/wake.sock              datagram socket: an agent pokes the daemon with its instance id
+#pragma once
+
+#include <string_view>
+
+#include "env/files.h"
+
+namespace sabia::store {
+
+// A value; copies freely. Builds paths only, touches no disk.
+class Paths {
+ public:
+  explicit Paths(env::Path home) : home_(std::move(home)) {}
+
+  const env::Path& home() const { return home_; }
+  env::Path format() const { return home_ / "format"; }
+  env::Path lock() const { return home_ / "lock"; }
+  env::Path credentials() const { return home_ / "credentials.json"; }
+  env::Path account() const { return home_ / "account.json"; }
+  env::Path endpoint() const { return home_ / "endpoint.json"; }
+  env::Path tls() const { return home_ / "tls"; }
+  env::Path aws_models() const { return home_ / "aws-models"; }
+  env::Path resources_db() const { return home_ / "resources.db"; }
+  env::Path objects_db() const { return home_ / "objects.db"; }
+  env::Path blobs() const { return home_ / "blobs"; }
+  env::Path blobs_tmp() const { return home_ / "blobs" / "tmp"; }
+  env::Path logs() const { return home_ / "logs"; }
+  env::Path instances() const { return home_ / "instances"; }
+  env::Path run() const { return home_ / "run"; }
+  env::Path wake_socket() const { return run() / "wake.sock"; }
+
+  // REQUIRES: blob_id is 32 lower-case hex digits; instance_id is [a-z0-9-]+ (both are made by us).
+  env::Path blob(std::string_view blob_id) const;
+  env::Path instance(std::string_view instance_id) const;
+  // Group and stream names come from users; they are percent-encoded into single components.
+  env::Path log_stream(std::string_view group, std::string_view stream) const;
+
+ private:
+  env::Path home_;
+};
+
+}  // namespace sabia::store

@@ -1,0 +1,103 @@
+// Named, versioned documents: training jobs, instances and everything else that the API describes.
+//
+// A resource is a typed row (kind, name, status, times, revision) and its JSON document. Every change is a
+// compare-and-set on the revision. A Commit is atomic over all its changes and durable when it returns.
+//
+// Threading: thread-safe. Errors: kNotFound, kAlreadyExists (insert of a taken name), kConflict (the revision moved:
+// read again and repeat), and those of Database.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "store/database.h"
+
+namespace sabia::store {
+
+// Stored as its number: append only, never renumber.
+enum class Kind : int { kTrainingJob = 1, kInstance = 2, kTrialComponent = 3 };
+
+struct Resource {
+  Kind kind = Kind::kTrainingJob;
+  std::string name;
+  std::string status;       // what StatusEquals compares; for instances their internal state
+  WallTime created;
+  WallTime modified;        // set by the writer of the change; never goes back
+  bool live = true;         // a controller still has work with it; restart loads only live ones
+  std::string parent;       // for instances the job's name; indexed
+  std::int64_t revision = 0;  // 0: not stored yet
+  std::string document;     // JSON text
+};
+
+using Tags = std::vector<std::pair<std::string, std::string>>;  // in order of insertion
+
+// One change of a commit.
+struct Change {
+  enum class Op { kInsert, kUpdate, kDelete, kSetTags, kRemoveTags };
+  Op op = Op::kInsert;
+  Resource resource;  // kInsert, kUpdate (with the revision that was read), kDelete (kind, name, revision)
+  // kInsert: initial tags. kSetTags: added or replaced; the ARN names the owner. kRemoveTags: only keys are read.
+  Tags tags;
+  std::string arn;    // tags belong to an ARN; required when tags is not empty
+};
+
+struct ListQuery {
+  enum class SortBy { kName, kCreationTime, kStatus, kModifiedTime };
+  Kind kind = Kind::kTrainingJob;
+  std::optional<std::string> status;
+  std::optional<std::string> parent;
+  std::string name_contains;                // "" matches all; without case, as AWS does
+  std::optional<WallTime> created_after;    // exclusive
+  std::optional<WallTime> created_before;   // exclusive
+  std::optional<WallTime> modified_after;   // exclusive
+  std::optional<WallTime> modified_before;  // exclusive
+  // Further conditions on the document: a filter in memory over rows that match the rest. May be empty.
+  std::function<bool(const Resource&)> filter;
+  SortBy sort_by = SortBy::kCreationTime;
+  bool ascending = false;
+  std::size_t limit = 10;
+  std::string token;  // of the previous page; "" starts
+};
+
+struct Page {
+  std::vector<Resource> rows;
+  std::string next_token;  // "" at the end
+};
+
+class Resources {
+ public:
+  explicit Resources(Database& database);
+  // The migrations that Database::Open needs before a Resources can work on it.
+  static std::vector<std::string> Migrations();
+
+  Result<Resource> Get(Kind kind, std::string_view name);
+  // Stable while rows are added or removed: a token names the last row seen (sort key and row id), not a count. It
+  // is bound to the query: with other filters it is refused with kInvalidArgument, as is a forged one.
+  Result<Page> List(const ListQuery& query);
+  // Everything a controller must look at after a restart, without limit.
+  Result<std::vector<Resource>> Live(Kind kind);
+  Result<std::vector<Resource>> Children(Kind kind, std::string_view parent);
+
+  // All or nothing. kSetTags beyond 50 tags for one ARN fails with kResourceExhausted.
+  Status Commit(const std::vector<Change>& changes);
+
+  Result<Tags> GetTags(std::string_view arn);
+
+  // Called after each durable commit, on the thread of one of the committers, with the kinds and names touched.
+  // Must be cheap: it wakes a controller. Set before the first commit.
+  void OnCommit(std::function<void(Kind, const std::string&)> listener);
+
+ private:
+  Database& database_;
+  std::function<void(Kind, const std::string&)> listener_;
+};
+
+}  // namespace sabia::store

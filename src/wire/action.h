@@ -1,0 +1,62 @@
+// The seam between protocols and the API: one handler per action, JSON in, JSON out.
+//
+// The dispatcher (dispatcher.h) has authenticated the caller, found the action in the service's schema, decoded the
+// request of whatever protocol into the schema's JSON form (JSON 1.1, JSON 1.0, query and REST-JSON all become the
+// same object) and validated it against every constraint before a handler sees it. The handler's answer is encoded
+// back. A handler may block on a commit; it returns only when what it acknowledges is durable.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/json.h"
+#include "base/time.h"
+#include "wire/aws_error.h"
+
+namespace sabia::wire {
+
+// Who signed the request.
+struct Principal {
+  std::string account;        // 12 digits
+  std::string access_key_id;
+  std::string arn;            // arn:aws:iam::<account>:root, or arn:aws:sts::<account>:assumed-role/<role>/<session>
+  bool anonymous = false;     // an unsigned request: only S3 lets some of those through
+};
+
+struct CallContext {
+  Principal principal;
+  std::string region;
+  std::string request_id;
+  std::string endpoint;  // "http://127.0.0.1:9000": how the client reached us
+  WallTime now;
+};
+
+using ActionHandler =
+    std::function<AwsResult<json::object>(const CallContext&, const json::object& input)>;
+
+// All implemented actions, filled explicitly by main through the Register functions of api/.
+class ActionTable {
+ public:
+  // service is the schema's name ("sagemaker", "logs"); registering the same action twice is a bug (CHECK).
+  void Add(const std::string& service, const std::string& action, ActionHandler handler);
+  // Typed form: Request and Response are generated structs (wire/gen/<service>.h) with Decode and Encode.
+  template <typename Request, typename Response>
+  void AddTyped(const std::string& service, const std::string& action,
+                std::function<AwsResult<Response>(const CallContext&, const Request&)> handler) {
+    Add(service, action,
+        [handler = std::move(handler)](const CallContext& context,
+                                       const json::object& input) -> AwsResult<json::object> {
+          auto response = handler(context, Request::Decode(input));
+          if (!response) return tl::unexpected<AwsError>(std::move(response).error());
+          return response->Encode();
+        });
+  }
+  // nullptr when the action is not implemented.
+  const ActionHandler* Find(const std::string& service, const std::string& action) const;
+
+ private:
+  std::map<std::string, std::map<std::string, ActionHandler>> handlers_;
+};
+
+}  // namespace sabia::wire

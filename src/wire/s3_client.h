@@ -1,0 +1,69 @@
+// An S3 client for agents and controllers: SigV4 over libcurl, retries with back-off and jitter.
+//
+// Works against our own server and any other S3 endpoint (path style). Retries connection failures, 5xx, SlowDown and
+// throttling for as long as the caller's patience lasts, so that an agent survives a restart of the daemon.
+//
+// Threading: thread-compatible; one connection is kept alive per client. Errors: kNotFound (NoSuchKey, NoSuchBucket),
+// kDenied, kInvalidArgument, kCorrupt (checksum or length differ), kUnavailable or kTimeout when patience ran out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "env/clock.h"
+#include "env/files.h"
+
+namespace sabia::wire {
+
+struct S3Endpoint {
+  std::string url;     // "http://127.0.0.1:9000"
+  std::string region;
+  std::string access_key_id;
+  std::string secret_access_key;
+  std::string session_token;  // "" for long-lived keys
+};
+
+struct S3Location {
+  std::string bucket;
+  std::string key;
+};
+// "s3://bucket/some/key" → {"bucket", "some/key"}; the key may be empty. "https://" forms are accepted in path style.
+Result<S3Location> ParseS3Uri(std::string_view uri);
+
+struct S3Object {
+  std::string key;
+  std::uint64_t size = 0;
+  std::string etag;
+  WallTime modified;
+};
+
+struct S3ClientOptions {
+  Millis patience{300'000};        // total time over all retries of one call
+  Millis connect_timeout{5'000};
+  Millis stall_timeout{60'000};    // no byte moved for so long
+};
+
+class S3Client {
+ public:
+  static Result<std::unique_ptr<S3Client>> Create(S3Endpoint endpoint, S3ClientOptions options,
+                                                  env::Clock& clock);
+  virtual ~S3Client() = default;
+
+  // Every object below the prefix, in key order, over all pages.
+  virtual Result<std::vector<S3Object>> List(const std::string& bucket, const std::string& prefix) = 0;
+  virtual Result<std::string> Get(const S3Location& from, std::size_t limit) = 0;
+  // To a new file beside the target, length and checksum verified, then renamed over it.
+  virtual Status Download(const S3Location& from, const env::Path& target) = 0;
+  virtual Status Put(const S3Location& to, std::string_view content) = 0;
+  // Streams the file; in parts of 8 MiB or more above 64 MiB, all visible at once or not at all.
+  virtual Status Upload(const env::Path& source, const S3Location& to) = 0;
+  virtual Status Delete(const S3Location& what) = 0;
+};
+
+}  // namespace sabia::wire
