@@ -1,7 +1,7 @@
 # Compiler flags shared by every target of ours.
 add_library(sabia_flags INTERFACE)
 target_compile_options(sabia_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast -Wno-missing-field-initializers
   -Werror -fno-omit-frame-pointer)
 target_include_directories(sabia_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/gen)
 if(SABIA_SANITIZE)

@@ -1,4 +1,5 @@
-// CHECK: always on, for our own bugs, never for input. Prints the condition and the place, then aborts.
+// CHECK: always on, for our own bugs, never for input. Prints the condition and the place, then
+// aborts.
 #pragma once
 
 #include <string>
@@ -8,16 +9,16 @@ namespace sabia {
                               const std::string& detail);
 }  // namespace sabia
 
-#define CHECK(condition)                                                    \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      ::sabia::CheckFailed(#condition, __FILE__, __LINE__, std::string());  \
-    }                                                                       \
+#define CHECK(condition)                                                   \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      ::sabia::CheckFailed(#condition, __FILE__, __LINE__, std::string()); \
+    }                                                                      \
   } while (false)
 
-#define CHECK_MSG(condition, detail)                                 \
-  do {                                                               \
-    if (!(condition)) {                                              \
+#define CHECK_MSG(condition, detail)                                  \
+  do {                                                                \
+    if (!(condition)) {                                               \
       ::sabia::CheckFailed(#condition, __FILE__, __LINE__, (detail)); \
-    }                                                                \
+    }                                                                 \
   } while (false)

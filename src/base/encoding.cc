@@ -132,7 +132,8 @@ Result<std::string> UriDecode(std::string_view text, bool plus_is_space) {
     if (text[i] == '%') {
       const int high = i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
       const int low = i + 2 < text.size() ? HexValue(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return Fail(ErrorCode::kInvalidArgument, "bad percent encoding at {}", i);
+      if (high < 0 || low < 0)
+        return Fail(ErrorCode::kInvalidArgument, "bad percent encoding at {}", i);
       out += static_cast<char>(high * 16 + low);
       i += 2;
     } else {

@@ -13,7 +13,8 @@ Result<std::string> HexDecode(std::string_view text);
 std::string Base64Encode(std::string_view bytes);
 Result<std::string> Base64Decode(std::string_view text);  // padding required
 
-// Percent encoding of RFC 3986: all but A-Z a-z 0-9 - . _ ~ becomes %XX. keep_slash leaves "/" as it is.
+// Percent encoding of RFC 3986: all but A-Z a-z 0-9 - . _ ~ becomes %XX. keep_slash leaves "/" as
+// it is.
 std::string UriEncode(std::string_view text, bool keep_slash = false);
 // Fails on "%" without two hex digits. plus_is_space is the rule of form bodies.
 Result<std::string> UriDecode(std::string_view text, bool plus_is_space = false);

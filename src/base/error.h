@@ -1,7 +1,8 @@
 // What can go wrong, as a value.
 //
-// A code exists only if some caller acts on it; the comment beside each says what the caller does. Retry policy
-// reads the code, never the message. Messages say "failed to X 'id': cause", without a trailing period.
+// A code exists only if some caller acts on it; the comment beside each says what the caller does.
+// Retry policy reads the code, never the message. Messages say "failed to X 'id': cause", without a
+// trailing period.
 #pragma once
 
 #include <string>

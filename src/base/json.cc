@@ -46,7 +46,8 @@ std::optional<std::int64_t> FindInt(const json::object& object, std::string_view
   const json::value* v = object.if_contains(key);
   if (v == nullptr) return std::nullopt;
   if (v->is_int64()) return v->get_int64();
-  if (v->is_uint64() && v->get_uint64() <= INT64_MAX) return static_cast<std::int64_t>(v->get_uint64());
+  if (v->is_uint64() && v->get_uint64() <= INT64_MAX)
+    return static_cast<std::int64_t>(v->get_uint64());
   if (v->is_double() && std::floor(v->get_double()) == v->get_double() &&
       std::fabs(v->get_double()) < 9e15) {
     return static_cast<std::int64_t>(v->get_double());

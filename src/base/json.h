@@ -28,7 +28,8 @@ std::optional<double> FindDouble(const json::object& object, std::string_view ke
 std::optional<bool> FindBool(const json::object& object, std::string_view key);
 
 // The same with a default.
-std::string GetString(const json::object& object, std::string_view key, std::string_view fallback = "");
+std::string GetString(const json::object& object, std::string_view key,
+                      std::string_view fallback = "");
 std::int64_t GetInt(const json::object& object, std::string_view key, std::int64_t fallback = 0);
 double GetDouble(const json::object& object, std::string_view key, double fallback = 0);
 bool GetBool(const json::object& object, std::string_view key, bool fallback = false);

@@ -1,4 +1,5 @@
-// The daemon's own log: one line per event on stderr, levels debug, info, warn, error (spdlog underneath).
+// The daemon's own log: one line per event on stderr, levels debug, info, warn, error (spdlog
+// underneath).
 //
 // LogInfo("placed job '{}' on {} instances", name, n). Never pass a secret. Thread-safe.
 #pragma once

@@ -24,8 +24,9 @@ template <typename... Args>
   return tl::unexpected<Error>(Error{code, fmt::format(format, std::forward<Args>(args)...)});
 }
 
-// Fails with the text of an errno value: FailErrno(errno, "failed to open '{}'", path). ENOENT becomes kNotFound,
-// EEXIST kAlreadyExists, EACCES and EPERM kDenied, ENOSPC, EDQUOT, EMFILE and ENFILE kResourceExhausted, others kIo.
+// Fails with the text of an errno value: FailErrno(errno, "failed to open '{}'", path). ENOENT
+// becomes kNotFound, EEXIST kAlreadyExists, EACCES and EPERM kDenied, ENOSPC, EDQUOT, EMFILE and
+// ENFILE kResourceExhausted, others kIo.
 tl::unexpected<Error> FailErrnoText(int errno_value, std::string context);
 template <typename... Args>
 [[nodiscard]] tl::unexpected<Error> FailErrno(int errno_value, fmt::format_string<Args...> format,
@@ -41,12 +42,12 @@ template <typename... Args>
 #define SABIA_CONCAT_INNER(a, b) a##b
 #define SABIA_CONCAT(a, b) SABIA_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expr)                                            \
-  do {                                                                   \
-    auto sabia_status = (expr);                                          \
-    if (!sabia_status) {                                                 \
-      return tl::make_unexpected(std::move(sabia_status).error());       \
-    }                                                                    \
+#define RETURN_IF_ERROR(expr)                                      \
+  do {                                                             \
+    auto sabia_status = (expr);                                    \
+    if (!sabia_status) {                                           \
+      return tl::make_unexpected(std::move(sabia_status).error()); \
+    }                                                              \
   } while (false)
 
 #define ASSIGN_OR_RETURN(decl, expr) \

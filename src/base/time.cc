@@ -8,8 +8,7 @@ namespace sabia {
 namespace {
 
 std::tm ToTm(WallTime t) {
-  const std::time_t seconds =
-      std::chrono::floor<Seconds>(t).time_since_epoch().count();
+  const std::time_t seconds = std::chrono::floor<Seconds>(t).time_since_epoch().count();
   std::tm out{};
   gmtime_r(&seconds, &out);
   return out;

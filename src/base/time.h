@@ -1,4 +1,5 @@
-// Wall time and monotonic time are different types: one is shown to people and stored, the other measures waits.
+// Wall time and monotonic time are different types: one is shown to people and stored, the other
+// measures waits.
 //
 // Reading a clock is env/clock.h; this header only names the types and converts them.
 #pragma once

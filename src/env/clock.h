@@ -1,4 +1,5 @@
-// The only way to read the time. Production: env/posix/posix_clock.h; tests and the simulator bring their own.
+// The only way to read the time. Production: env/posix/posix_clock.h; tests and the simulator bring
+// their own.
 #pragma once
 
 #include "base/time.h"

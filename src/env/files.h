@@ -1,8 +1,9 @@
 // Small whole-file operations, durable where they say so.
 //
-// A path is a std::filesystem::path that our own code built; user strings never become path components unchecked.
-// Errors: kNotFound, kAlreadyExists, kDenied, kResourceExhausted (disk full), kIo. Blocking; thread-safe.
-// Not here: bulk data (objects/, channels/), which streams through descriptors.
+// A path is a std::filesystem::path that our own code built; user strings never become path
+// components unchecked. Errors: kNotFound, kAlreadyExists, kDenied, kResourceExhausted (disk full),
+// kIo. Blocking; thread-safe. Not here: bulk data (objects/, channels/), which streams through
+// descriptors.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +34,8 @@ class Files {
   // The whole content; kResourceExhausted when it is longer than limit.
   virtual Result<std::string> Read(const Path& path, std::size_t limit = 64 << 20) = 0;
   // Readers see the old content or the new, never a mixture (temporary file, then rename).
-  virtual Status WriteAtomically(const Path& path, std::string_view content, WriteOptions options) = 0;
+  virtual Status WriteAtomically(const Path& path, std::string_view content,
+                                 WriteOptions options) = 0;
   // Creates the directory and its parents; an existing one is success.
   virtual Status MakeDirectories(const Path& path) = 0;
   // Removes a file or a whole tree; a missing one is success. Never follows symbolic links.

@@ -1,20 +1,24 @@
 // One instance of a job as files: what the daemon asks of an agent, and what the agent tells.
 //
-// The directory of an instance (store/paths.h) holds three JSON files, each written atomically by one side and read
-// by the other, so that either may die and come back at any moment:
+// The directory of an instance (store/paths.h) holds three JSON files, each written atomically by
+// one side and read by the other, so that either may die and come back at any moment:
 //   spec.json    daemon → agent, once, before the agent starts. Mode 0600: it holds credentials.
-//   orders.json  daemon → agent, replaced when orders change. The agent rereads it when poked or once a second.
-//   report.json  agent → daemon, replaced at every step. The daemon rereads it when poked or once a second.
-// The agent holds an exclusive flock on `lock` for as long as it lives: a free lock without a final report means that
-// the agent died. Pokes are empty datagrams with the instance id; losing one costs latency only.
+//   orders.json  daemon → agent, replaced when orders change. The agent rereads it when poked or
+//   once a second. report.json  agent → daemon, replaced at every step. The daemon rereads it when
+//   poked or once a second.
+// The agent holds an exclusive flock on `lock` for as long as it lives: a free lock without a final
+// report means that the agent died. Pokes are empty datagrams with the instance id; losing one
+// costs latency only.
 //
-// Times are UTC. Pure values; To/From JSON are total on what the other wrote and give kCorrupt on anything else.
+// Times are UTC. Pure values; To/From JSON are total on what the other wrote and give kCorrupt on
+// anything else.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -33,14 +37,15 @@ enum class InputMode { kFile, kFastFile, kPipe };
 struct ChannelSpec {
   std::string name;
   InputMode mode = InputMode::kFile;
-  std::string content_type;                            // "" when not given
-  std::string distribution = "FullyReplicated";        // as inputdataconfig.json prints it
+  std::string content_type;                      // "" when not given
+  std::string distribution = "FullyReplicated";  // as inputdataconfig.json prints it
   std::string record_wrapper = "None";
   std::string compression = "None";
-  std::string s3_uri;                                  // for messages
-  // Name of the listing file beside spec.json: JSON lines {"path","size","blob"} for objects of the embedded store
-  // (blob: absolute path to hard-link), or {"path","size","bucket","key","etag"} for remote ones. Paths are relative,
-  // normalised and checked: no "..", no empty component, no clash of a file with a directory.
+  std::string s3_uri;  // for messages
+  // Name of the listing file beside spec.json: JSON lines {"path","size","blob"} for objects of the
+  // embedded store (blob: absolute path to hard-link), or {"path","size","bucket","key","etag"} for
+  // remote ones. Paths are relative, normalised and checked: no "..", no empty component, no clash
+  // of a file with a directory.
   std::string listing;
 };
 
@@ -63,46 +68,47 @@ struct InstanceSpec {
   std::string account;
   std::string role_arn;
   int attempt = 1;
-  std::string host;                   // "algo-1"
-  std::vector<std::string> hosts;     // all hosts of the job, sorted as text
+  std::string host;                // "algo-1"
+  std::vector<std::string> hosts;  // all hosts of the job, sorted as text
   std::string instance_type;
   std::string group = "homogeneousCluster";
   std::vector<GroupSpec> groups;
 
   ImageKind image = ImageKind::kPython;
   std::string image_uri;
-  std::vector<std::string> entrypoint;   // ContainerEntrypoint; empty: the image's own
-  std::vector<std::string> arguments;    // ContainerArguments; empty: "train"
+  std::vector<std::string> entrypoint;  // ContainerEntrypoint; empty: the image's own
+  std::vector<std::string> arguments;   // ContainerArguments; empty: "train"
   std::map<std::string, std::string> hyperparameters;
   std::map<std::string, std::string> environment;  // the request's, plus what the image kind adds
   std::vector<ChannelSpec> channels;
   std::vector<MetricDefinition> metrics;
-  // Further files of /opt/ml/input/config, name → content (debughookconfig.json, trainingjobconfig.json, …).
+  // Further files of /opt/ml/input/config, name → content (debughookconfig.json,
+  // trainingjobconfig.json, …).
   std::map<std::string, std::string> config_files;
 
-  std::string checkpoint_s3_uri;         // "" when the job has no CheckpointConfig
+  std::string checkpoint_s3_uri;  // "" when the job has no CheckpointConfig
   std::string checkpoint_local_path = "/opt/ml/checkpoints";
-  std::string model_s3_uri;              // …/output/model.tar.gz, or …/output/model/ uncompressed
-  std::string output_s3_uri;             // …/output/output.tar.gz, or …/output/data/
+  std::string model_s3_uri;   // …/output/model.tar.gz, or …/output/model/ uncompressed
+  std::string output_s3_uri;  // …/output/output.tar.gz, or …/output/data/
   bool compress = true;
   // True on single-instance jobs: upload right after the program, without waiting for orders.
   bool upload_on_exit = true;
 
   double vcpus = 1;
-  std::int64_t memory_bytes = 0;         // 0: no limit
+  std::int64_t memory_bytes = 0;  // 0: no limit
   bool network_isolation = false;
-  Millis run_limit{0};                   // what is left of MaxRuntimeInSeconds; 0: none
-  Millis stop_grace{120'000};            // between SIGTERM and SIGKILL
-  bool signal_all_processes = false;     // opt-in: SIGTERM reaches every process of the program
+  Millis run_limit{0};                // what is left of MaxRuntimeInSeconds; 0: none
+  Millis stop_grace{120'000};         // between SIGTERM and SIGKILL
+  bool signal_all_processes = false;  // opt-in: SIGTERM reaches every process of the program
 
-  std::string log_group;                 // "/aws/sagemaker/TrainingJobs"
-  std::string log_stream;                // "<job>/algo-1-<epoch seconds>"
-  std::string log_file;                  // absolute
-  std::string wake_socket;               // absolute; of the daemon
-  std::string python;                    // absolute path of the host's interpreter for script mode
+  std::string log_group;    // "/aws/sagemaker/TrainingJobs"
+  std::string log_stream;   // "<job>/algo-1-<epoch seconds>"
+  std::string log_file;     // absolute
+  std::string wake_socket;  // absolute; of the daemon
+  std::string python;       // absolute path of the host's interpreter for script mode
 
-  std::string endpoint;                  // "http://127.0.0.1:9000"
-  std::string access_key_id;             // of the job's role session
+  std::string endpoint;       // "http://127.0.0.1:9000"
+  std::string access_key_id;  // of the job's role session
   std::string secret_access_key;
   std::string session_token;
 
@@ -112,19 +118,19 @@ struct InstanceSpec {
 
 enum class StopReason {
   kNone,
-  kRequested,     // StopTrainingJob
-  kInterrupted,   // spot reclaim: flush checkpoints, upload no artifacts
-  kMaxRuntime,    // the agent's own timer
+  kRequested,    // StopTrainingJob
+  kInterrupted,  // spot reclaim: flush checkpoints, upload no artifacts
+  kMaxRuntime,   // the agent's own timer
   kMaxWait,
-  kPeerLost,      // another host of the job failed or vanished
+  kPeerLost,  // another host of the job failed or vanished
 };
 
 struct Orders {
-  StopReason stop = StopReason::kNone;     // SIGTERM, grace, SIGKILL
-  std::optional<WallTime> kill_at;         // latest SIGKILL; default now + stop_grace
-  bool upload = false;                     // after the program ended on all hosts: upload model and output …
-  std::vector<std::string> merge_from;     // … merged with these instance directories
-  bool dismiss = false;                    // clean up the sandbox and exit
+  StopReason stop = StopReason::kNone;  // SIGTERM, grace, SIGKILL
+  std::optional<WallTime> kill_at;      // latest SIGKILL; default now + stop_grace
+  bool upload = false;  // after the program ended on all hosts: upload model and output …
+  std::vector<std::string> merge_from;  // … merged with these instance directories
+  bool dismiss = false;                 // clean up the sandbox and exit
 
   json::object ToJson() const;
   static Result<Orders> FromJson(const json::object& document);
@@ -144,11 +150,14 @@ struct FinalMetric {
   std::string name;
   double value = 0;
   WallTime time;
+
+  json::object ToJson() const;
+  static Result<FinalMetric> FromJson(const json::object& document);
 };
 
 struct Report {
   AgentPhase phase = AgentPhase::kPreparing;
-  int pid = 0;                                 // of the agent
+  int pid = 0;  // of the agent
   // When each phase began; absent phases were skipped or are still to come.
   std::map<AgentPhase, WallTime> began;
   // How the program ended; all absent while it runs or when it never ran.
@@ -159,17 +168,18 @@ struct Report {
   bool ended_in_grace = false;                 // before SIGKILL
   std::string failure_file;                    // first 1024 characters of /opt/ml/output/failure
   std::vector<std::string> last_lines;         // of the log, newest last, at most 5
-  // The agent's own failure: user_error makes it a ClientError, otherwise InternalServerError. "" when none.
+  // The agent's own failure: user_error makes it a ClientError, otherwise InternalServerError. ""
+  // when none.
   std::string error;
   bool error_is_users = false;
-  std::int64_t restored_files = 0;             // from the checkpoint prefix
+  std::int64_t restored_files = 0;  // from the checkpoint prefix
   std::int64_t restored_bytes = 0;
   std::optional<WallTime> checkpoint_synced_at;
   std::int64_t checkpoint_pending_bytes = 0;
   std::int64_t checkpoint_files = 0;
   bool model_uploaded = false;
-  std::vector<FinalMetric> metrics;            // last value per metric
-  std::vector<std::string> notes;              // "memory limit not enforced: …"
+  std::vector<FinalMetric> metrics;  // last value per metric
+  std::vector<std::string> notes;    // "memory limit not enforced: …"
 
   json::object ToJson() const;
   static Result<Report> FromJson(const json::object& document);
@@ -177,7 +187,8 @@ struct Report {
 
 std::string_view Name(AgentPhase phase);
 std::string_view Name(StopReason reason);
+std::optional<StopReason> ParseStopReason(std::string_view name);
 std::string_view Name(ImageKind kind);
-std::string_view Name(InputMode mode);   // "File", "FastFile", "Pipe"
+std::string_view Name(InputMode mode);  // "File", "FastFile", "Pipe"
 
 }  // namespace sabia::model

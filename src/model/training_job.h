@@ -1,9 +1,9 @@
 // A training job: its request, its state, and the table of legal steps between states.
 //
-// The internal phase says what a controller does next; TrainingJobStatus and SecondaryStatus are what AWS clients see.
-// One total function maps the first to the others. A record is the document of a store::Resource of kind
-// kTrainingJob.
-// Source: DescribeTrainingJob and SecondaryStatusTransition of the SageMaker API reference.
+// The internal phase says what a controller does next; TrainingJobStatus and SecondaryStatus are
+// what AWS clients see. One total function maps the first to the others. A record is the document
+// of a store::Resource of kind kTrainingJob. Source: DescribeTrainingJob and
+// SecondaryStatusTransition of the SageMaker API reference.
 #pragma once
 
 #include <array>
@@ -21,8 +21,9 @@
 namespace sabia::model {
 
 enum class TrainingPhase {
-  kQueued,        // acknowledged; no instances yet (also waiting for capacity, and again after an interruption)
-  kLaunching,     // instances recorded, agents starting and preparing
+  kQueued,     // acknowledged; no instances yet (also waiting for capacity, and again after an
+               // interruption)
+  kLaunching,  // instances recorded, agents starting and preparing
   kDownloading,
   kTraining,
   kUploading,
@@ -71,7 +72,8 @@ inline constexpr std::array kTrainingEdges = {
     Edge{TrainingPhase::kInterrupting, TrainingPhase::kFailing},
     Edge{TrainingPhase::kStopping, TrainingPhase::kStopped},
     Edge{TrainingPhase::kFailing, TrainingPhase::kFailed},
-    Edge{TrainingPhase::kFailing, TrainingPhase::kQueued},  // RetryStrategy, after an internal error
+    Edge{TrainingPhase::kFailing,
+         TrainingPhase::kQueued},  // RetryStrategy, after an internal error
 };
 static_assert(!HasExit(kTrainingEdges, TrainingPhase::kCompleted), "terminal phases have no exit");
 static_assert(!HasExit(kTrainingEdges, TrainingPhase::kFailed), "terminal phases have no exit");
@@ -87,38 +89,39 @@ inline constexpr bool IsTerminal(TrainingPhase phase) {
 std::string_view Name(TrainingPhase phase);
 
 struct Transition {
-  std::string status;              // SecondaryStatus
+  std::string status;  // SecondaryStatus
   WallTime start;
   std::optional<WallTime> end;
   std::string message;
 };
 
-// One placement of the whole job on instances. Billing looks at these intervals only, so no second counts twice.
+// One placement of the whole job on instances. Billing looks at these intervals only, so no second
+// counts twice.
 struct Attempt {
   int number = 1;
   bool spot = false;
-  WallTime launched;                       // instances were leased
-  std::optional<WallTime> ready;           // downloading or training began: billable from here
-  std::optional<WallTime> ended;           // instances were given back
-  std::string end_reason;                  // "completed", "interrupted", "failed", "stopped", "lost"
+  WallTime launched;              // instances were leased
+  std::optional<WallTime> ready;  // downloading or training began: billable from here
+  std::optional<WallTime> ended;  // instances were given back
+  std::string end_reason;         // "completed", "interrupted", "failed", "stopped", "lost"
 };
 
 struct TrainingJob {
-  std::string uid;                         // 12 hex digits; instance ids are <uid>-<attempt>-<n>
+  std::string uid;  // 12 hex digits; instance ids are <uid>-<attempt>-<n>
   std::string name;
   std::string arn;
   std::string region;
   std::string account;
   WallTime created;
   WallTime modified;
-  json::object request;                    // CreateTrainingJob as received, with the service's defaults filled in
+  json::object request;  // CreateTrainingJob as received, with the service's defaults filled in
 
   TrainingPhase phase = TrainingPhase::kQueued;
-  // SecondaryStatus as clients see it. Kept apart from the phase because MaxRuntimeExceeded and MaxWaitTimeExceeded
-  // are both kStopped, and Pending is a kind of kQueued.
+  // SecondaryStatus as clients see it. Kept apart from the phase because MaxRuntimeExceeded and
+  // MaxWaitTimeExceeded are both kStopped, and Pending is a kind of kQueued.
   std::string secondary_status = "Starting";
   std::vector<Transition> transitions;
-  std::vector<Attempt> attempts;           // the last one is current
+  std::vector<Attempt> attempts;  // the last one is current
   std::optional<WallTime> training_start;
   std::optional<WallTime> training_end;
   std::string failure_reason;
@@ -127,16 +130,17 @@ struct TrainingJob {
 
   std::optional<WallTime> stop_requested;  // intent written by StopTrainingJob
   StopReason stop_reason = StopReason::kNone;
-  int interrupt_attempt = 0;               // intent written by a reclaim: the attempt to interrupt; 0: none
-  std::optional<WallTime> reclaim_at;      // end of the two-minute notice
-  int retries = 0;                         // RetryStrategy attempts used
-  std::vector<std::string> notes;          // shown by `sabia jobs describe`: limits not enforced, spot without checkpoint …
+  int interrupt_attempt = 0;  // intent written by a reclaim: the attempt to interrupt; 0: none
+  std::optional<WallTime> reclaim_at;  // end of the two-minute notice
+  int retries = 0;                     // RetryStrategy attempts used
+  std::vector<std::string>
+      notes;  // shown by `sabia jobs describe`: limits not enforced, spot without checkpoint …
 
   json::object ToJson() const;
   static Result<TrainingJob> FromJson(const json::object& document);
 
   // Facts of the request that the engine reads.
-  int InstanceCount() const;               // over all groups
+  int InstanceCount() const;  // over all groups
   bool IsSpot() const;
   std::optional<Seconds> MaxRuntime() const;
   std::optional<Seconds> MaxWait() const;
@@ -146,12 +150,15 @@ struct TrainingJob {
 // "InProgress", "Completed", "Failed", "Stopping", "Stopped".
 std::string_view PrimaryStatus(TrainingPhase phase);
 
-// Closes the running transition at `now` and opens the next. The same status again replaces the message in place, as
-// AWS does, and keeps the start. `now` is moved up to the last start, so that times never go back.
-void EnterStatus(TrainingJob& job, std::string_view secondary, std::string_view message, WallTime now);
+// Closes the running transition at `now` and opens the next. The same status again replaces the
+// message in place, as AWS does, and keeps the start. `now` is moved up to the last start, so that
+// times never go back.
+void EnterStatus(TrainingJob& job, std::string_view secondary, std::string_view message,
+                 WallTime now);
 
-// Sums over attempts, in whole seconds (rounded up), per instance; training counts from the first ready to the end,
-// billable only the intervals [ready, ended] of each attempt. Nothing before the job was ready once.
+// Sums over attempts, in whole seconds (rounded up), per instance; training counts from the first
+// ready to the end, billable only the intervals [ready, ended] of each attempt. Nothing before the
+// job was ready once.
 std::optional<Seconds> TrainingTime(const TrainingJob& job, WallTime now);
 std::optional<Seconds> BillableTime(const TrainingJob& job, WallTime now);
 

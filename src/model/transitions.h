@@ -27,7 +27,8 @@ constexpr bool IsLegal(const Table& table, State from, State to) {
   return false;
 }
 
-// Whether every state up to `last` (enumerators are consecutive from 0) can be reached from `start`.
+// Whether every state up to `last` (enumerators are consecutive from 0) can be reached from
+// `start`.
 template <typename Table, typename State>
 constexpr bool AllReachable(const Table& table, State start, State last) {
   constexpr std::size_t kStatesMax = 64;

@@ -11,7 +11,8 @@
 namespace sabia::env {
 namespace {
 
-// Distinct within the process, and the pid makes it distinct among processes that share a directory.
+// Distinct within the process, and the pid makes it distinct among processes that share a
+// directory.
 Path TemporaryBeside(const Path& path) {
   static std::atomic<unsigned> counter{0};
   Path out = path;
@@ -67,14 +68,16 @@ Result<std::string> PosixFiles::Read(const Path& path, std::size_t limit) {
     if (n == 0) break;
     used += static_cast<std::size_t>(n);
     if (used > limit) {
-      return Fail(ErrorCode::kResourceExhausted, "'{}' is longer than {} bytes", path.native(), limit);
+      return Fail(ErrorCode::kResourceExhausted, "'{}' is longer than {} bytes", path.native(),
+                  limit);
     }
   }
   out.resize(used);
   return out;
 }
 
-Status PosixFiles::WriteAtomically(const Path& path, std::string_view content, WriteOptions options) {
+Status PosixFiles::WriteAtomically(const Path& path, std::string_view content,
+                                   WriteOptions options) {
   const Path temporary = TemporaryBeside(path);
   {
     ASSIGN_OR_RETURN(UniqueFd fd, OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, options.mode));

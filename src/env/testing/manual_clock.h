@@ -9,7 +9,8 @@ namespace sabia::env {
 
 class ManualClock final : public Clock {
  public:
-  explicit ManualClock(WallTime start = FromUnixMillis(1'700'000'000'000)) : now_(ToUnixMillis(start)) {}
+  explicit ManualClock(WallTime start = FromUnixMillis(1'700'000'000'000))
+      : now_(ToUnixMillis(start)) {}
   WallTime Wall() override { return FromUnixMillis(now_.load()); }
   MonoTime Mono() override { return MonoTime(Millis(now_.load())); }
   void Advance(Millis by) { now_ += by.count(); }

@@ -1,0 +1,311 @@
+#include "model/instance.h"
+
+#include <array>
+#include <utility>
+
+#include "model/json_fields.h"
+
+namespace sabia::model {
+namespace {
+
+constexpr std::array<std::pair<AgentPhase, std::string_view>, 7> kAgentPhases = {{
+    {AgentPhase::kPreparing, "preparing"},
+    {AgentPhase::kDownloading, "downloading"},
+    {AgentPhase::kTraining, "training"},
+    {AgentPhase::kStopping, "stopping"},
+    {AgentPhase::kExited, "exited"},
+    {AgentPhase::kUploading, "uploading"},
+    {AgentPhase::kDone, "done"},
+}};
+constexpr std::array<std::pair<StopReason, std::string_view>, 6> kStopReasons = {{
+    {StopReason::kNone, "none"},
+    {StopReason::kRequested, "requested"},
+    {StopReason::kInterrupted, "interrupted"},
+    {StopReason::kMaxRuntime, "max_runtime"},
+    {StopReason::kMaxWait, "max_wait"},
+    {StopReason::kPeerLost, "peer_lost"},
+}};
+constexpr std::array<std::pair<ImageKind, std::string_view>, 3> kImageKinds = {{
+    {ImageKind::kXgboost, "xgboost"},
+    {ImageKind::kPython, "python"},
+    {ImageKind::kEntrypoint, "entrypoint"},
+}};
+constexpr std::array<std::pair<InputMode, std::string_view>, 3> kInputModes = {{
+    {InputMode::kFile, "File"},
+    {InputMode::kFastFile, "FastFile"},
+    {InputMode::kPipe, "Pipe"},
+}};
+
+json::object ChannelToJson(const ChannelSpec& c) {
+  return {{"name", c.name},
+          {"mode", Name(c.mode)},
+          {"content_type", c.content_type},
+          {"distribution", c.distribution},
+          {"record_wrapper", c.record_wrapper},
+          {"compression", c.compression},
+          {"s3_uri", c.s3_uri},
+          {"listing", c.listing}};
+}
+
+Result<ChannelSpec> ChannelFromJson(const json::object& o) {
+  ChannelSpec c;
+  FieldReader in(o);
+  in.Text("name", c.name);
+  in.Enum("mode", kInputModes, c.mode);
+  in.Text("content_type", c.content_type);
+  in.Text("distribution", c.distribution);
+  in.Text("record_wrapper", c.record_wrapper);
+  in.Text("compression", c.compression);
+  in.Text("s3_uri", c.s3_uri);
+  in.Text("listing", c.listing);
+  RETURN_IF_ERROR(in.status());
+  return c;
+}
+
+json::object GroupToJson(const GroupSpec& g) {
+  return {{"name", g.name}, {"instance_type", g.instance_type}, {"hosts", TextsToJson(g.hosts)}};
+}
+
+Result<GroupSpec> GroupFromJson(const json::object& o) {
+  GroupSpec g;
+  FieldReader in(o);
+  in.Text("name", g.name);
+  in.Text("instance_type", g.instance_type);
+  in.Texts("hosts", g.hosts);
+  RETURN_IF_ERROR(in.status());
+  return g;
+}
+
+json::object MetricToJson(const MetricDefinition& m) {
+  return {{"name", m.name}, {"regex", m.regex}};
+}
+
+Result<MetricDefinition> MetricFromJson(const json::object& o) {
+  MetricDefinition m;
+  FieldReader in(o);
+  in.Text("name", m.name);
+  in.Text("regex", m.regex);
+  RETURN_IF_ERROR(in.status());
+  return m;
+}
+
+void AddProgram(const InstanceSpec& s, json::object& out) {
+  out["image"] = Name(s.image);
+  out["image_uri"] = s.image_uri;
+  out["entrypoint"] = TextsToJson(s.entrypoint);
+  out["arguments"] = TextsToJson(s.arguments);
+  out["hyperparameters"] = TextMapToJson(s.hyperparameters);
+  out["environment"] = TextMapToJson(s.environment);
+  out["channels"] = ListToJson(s.channels, ChannelToJson);
+  out["metrics"] = ListToJson(s.metrics, MetricToJson);
+  out["config_files"] = TextMapToJson(s.config_files);
+  out["python"] = s.python;
+}
+
+void ReadProgram(FieldReader& in, InstanceSpec& s) {
+  in.Enum("image", kImageKinds, s.image);
+  in.Text("image_uri", s.image_uri);
+  in.Texts("entrypoint", s.entrypoint);
+  in.Texts("arguments", s.arguments);
+  in.TextMap("hyperparameters", s.hyperparameters);
+  in.TextMap("environment", s.environment);
+  in.List("channels", ChannelFromJson, s.channels);
+  in.List("metrics", MetricFromJson, s.metrics);
+  in.TextMap("config_files", s.config_files);
+  in.Text("python", s.python);
+}
+
+void AddData(const InstanceSpec& s, json::object& out) {
+  out["checkpoint_s3_uri"] = s.checkpoint_s3_uri;
+  out["checkpoint_local_path"] = s.checkpoint_local_path;
+  out["model_s3_uri"] = s.model_s3_uri;
+  out["output_s3_uri"] = s.output_s3_uri;
+  out["compress"] = s.compress;
+  out["upload_on_exit"] = s.upload_on_exit;
+  out["log_group"] = s.log_group;
+  out["log_stream"] = s.log_stream;
+  out["log_file"] = s.log_file;
+  out["wake_socket"] = s.wake_socket;
+  out["endpoint"] = s.endpoint;
+  out["access_key_id"] = s.access_key_id;
+  out["secret_access_key"] = s.secret_access_key;
+  out["session_token"] = s.session_token;
+}
+
+void ReadData(FieldReader& in, InstanceSpec& s) {
+  in.Text("checkpoint_s3_uri", s.checkpoint_s3_uri);
+  in.Text("checkpoint_local_path", s.checkpoint_local_path);
+  in.Text("model_s3_uri", s.model_s3_uri);
+  in.Text("output_s3_uri", s.output_s3_uri);
+  in.Flag("compress", s.compress);
+  in.Flag("upload_on_exit", s.upload_on_exit);
+  in.Text("log_group", s.log_group);
+  in.Text("log_stream", s.log_stream);
+  in.Text("log_file", s.log_file);
+  in.Text("wake_socket", s.wake_socket);
+  in.Text("endpoint", s.endpoint);
+  in.Text("access_key_id", s.access_key_id);
+  in.Text("secret_access_key", s.secret_access_key);
+  in.Text("session_token", s.session_token);
+}
+
+void AddLimits(const InstanceSpec& s, json::object& out) {
+  out["vcpus"] = s.vcpus;
+  out["memory_bytes"] = s.memory_bytes;
+  out["network_isolation"] = s.network_isolation;
+  out["run_limit_ms"] = s.run_limit.count();
+  out["stop_grace_ms"] = s.stop_grace.count();
+  out["signal_all_processes"] = s.signal_all_processes;
+}
+
+void ReadLimits(FieldReader& in, InstanceSpec& s) {
+  in.Real("vcpus", s.vcpus);
+  in.Integer("memory_bytes", s.memory_bytes);
+  in.Flag("network_isolation", s.network_isolation);
+  in.Duration("run_limit_ms", s.run_limit);
+  in.Duration("stop_grace_ms", s.stop_grace);
+  in.Flag("signal_all_processes", s.signal_all_processes);
+}
+
+}  // namespace
+
+std::string_view Name(AgentPhase phase) { return NameOf(kAgentPhases, phase); }
+std::string_view Name(StopReason reason) { return NameOf(kStopReasons, reason); }
+std::string_view Name(ImageKind kind) { return NameOf(kImageKinds, kind); }
+std::string_view Name(InputMode mode) { return NameOf(kInputModes, mode); }
+
+std::optional<StopReason> ParseStopReason(std::string_view name) {
+  return FindName(kStopReasons, name);
+}
+
+json::object InstanceSpec::ToJson() const {
+  json::object out{{"id", id},
+                   {"job_name", job_name},
+                   {"job_arn", job_arn},
+                   {"region", region},
+                   {"account", account},
+                   {"role_arn", role_arn},
+                   {"attempt", attempt},
+                   {"host", host},
+                   {"hosts", TextsToJson(hosts)},
+                   {"instance_type", instance_type},
+                   {"group", group},
+                   {"groups", ListToJson(groups, GroupToJson)}};
+  AddProgram(*this, out);
+  AddData(*this, out);
+  AddLimits(*this, out);
+  return out;
+}
+
+Result<InstanceSpec> InstanceSpec::FromJson(const json::object& document) {
+  InstanceSpec s;
+  FieldReader in(document);
+  in.Text("id", s.id);
+  in.Text("job_name", s.job_name);
+  in.Text("job_arn", s.job_arn);
+  in.Text("region", s.region);
+  in.Text("account", s.account);
+  in.Text("role_arn", s.role_arn);
+  in.Integer("attempt", s.attempt);
+  in.Text("host", s.host);
+  in.Texts("hosts", s.hosts);
+  in.Text("instance_type", s.instance_type);
+  in.Text("group", s.group);
+  in.List("groups", GroupFromJson, s.groups);
+  ReadProgram(in, s);
+  ReadData(in, s);
+  ReadLimits(in, s);
+  RETURN_IF_ERROR(in.status());
+  return s;
+}
+
+json::object Orders::ToJson() const {
+  json::object out{{"stop", Name(stop)},
+                   {"upload", upload},
+                   {"merge_from", TextsToJson(merge_from)},
+                   {"dismiss", dismiss}};
+  AddTime(out, "kill_at", kill_at);
+  return out;
+}
+
+Result<Orders> Orders::FromJson(const json::object& document) {
+  Orders o;
+  FieldReader in(document);
+  in.Enum("stop", kStopReasons, o.stop);
+  in.OptionalTime("kill_at", o.kill_at);
+  in.Flag("upload", o.upload);
+  in.Texts("merge_from", o.merge_from);
+  in.Flag("dismiss", o.dismiss);
+  RETURN_IF_ERROR(in.status());
+  return o;
+}
+
+json::object FinalMetric::ToJson() const {
+  return {{"name", name}, {"value", value}, {"time", ToUnixMillis(time)}};
+}
+
+Result<FinalMetric> FinalMetric::FromJson(const json::object& document) {
+  FinalMetric m;
+  FieldReader in(document);
+  in.Text("name", m.name);
+  in.Real("value", m.value);
+  in.Time("time", m.time);
+  RETURN_IF_ERROR(in.status());
+  return m;
+}
+
+json::object Report::ToJson() const {
+  json::object times;
+  for (const auto& [which, time] : began) times[Name(which)] = ToUnixMillis(time);
+  json::object out{
+      {"phase", Name(phase)},
+      {"pid", pid},
+      {"began", std::move(times)},
+      {"out_of_memory", out_of_memory},
+      {"stopped_for", Name(stopped_for)},
+      {"ended_in_grace", ended_in_grace},
+      {"failure_file", failure_file},
+      {"last_lines", TextsToJson(last_lines)},
+      {"error", error},
+      {"error_is_users", error_is_users},
+      {"restored_files", restored_files},
+      {"restored_bytes", restored_bytes},
+      {"checkpoint_pending_bytes", checkpoint_pending_bytes},
+      {"checkpoint_files", checkpoint_files},
+      {"model_uploaded", model_uploaded},
+      {"metrics", ListToJson(metrics, [](const FinalMetric& m) { return m.ToJson(); })},
+      {"notes", TextsToJson(notes)}};
+  if (exit_code) out["exit_code"] = *exit_code;
+  if (signal) out["signal"] = *signal;
+  AddTime(out, "checkpoint_synced_at", checkpoint_synced_at);
+  return out;
+}
+
+Result<Report> Report::FromJson(const json::object& document) {
+  Report r;
+  FieldReader in(document);
+  in.Enum("phase", kAgentPhases, r.phase);
+  in.Integer("pid", r.pid);
+  in.TimesByName("began", kAgentPhases, r.began);
+  in.OptionalInteger("exit_code", r.exit_code);
+  in.OptionalInteger("signal", r.signal);
+  in.Flag("out_of_memory", r.out_of_memory);
+  in.Enum("stopped_for", kStopReasons, r.stopped_for);
+  in.Flag("ended_in_grace", r.ended_in_grace);
+  in.Text("failure_file", r.failure_file);
+  in.Texts("last_lines", r.last_lines);
+  in.Text("error", r.error);
+  in.Flag("error_is_users", r.error_is_users);
+  in.Integer("restored_files", r.restored_files);
+  in.Integer("restored_bytes", r.restored_bytes);
+  in.OptionalTime("checkpoint_synced_at", r.checkpoint_synced_at);
+  in.Integer("checkpoint_pending_bytes", r.checkpoint_pending_bytes);
+  in.Integer("checkpoint_files", r.checkpoint_files);
+  in.Flag("model_uploaded", r.model_uploaded);
+  in.List("metrics", FinalMetric::FromJson, r.metrics);
+  in.Texts("notes", r.notes);
+  RETURN_IF_ERROR(in.status());
+  return r;
+}
+
+}  // namespace sabia::model

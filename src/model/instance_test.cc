@@ -1,0 +1,46 @@
+#include "model/instance.h"
+
+#include <gtest/gtest.h>
+
+namespace sabia::model {
+namespace {
+
+TEST(InstanceSpec, SurvivesTheRoundTripThroughJson) {
+  InstanceSpec spec;
+  spec.id = "0123456789ab-1-1";
+  spec.hosts = {"algo-1", "algo-2"};
+  spec.image = ImageKind::kXgboost;
+  spec.hyperparameters = {{"eta", "0.1"}};
+  spec.channels.push_back(ChannelSpec{.name = "train", .mode = InputMode::kFastFile});
+  spec.groups.push_back(GroupSpec{"a", "ml.m5.large", {"algo-1"}});
+  spec.metrics.push_back(MetricDefinition{"loss", "loss=(\\S+)"});
+  spec.run_limit = Millis(5000);
+  const auto read = InstanceSpec::FromJson(spec.ToJson());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->ToJson(), spec.ToJson());
+  EXPECT_EQ(read->channels[0].mode, InputMode::kFastFile);
+}
+
+TEST(Report, SurvivesTheRoundTripThroughJson) {
+  Report report;
+  report.phase = AgentPhase::kDone;
+  report.began = {{AgentPhase::kPreparing, FromUnixMillis(1)},
+                  {AgentPhase::kDone, FromUnixMillis(9)}};
+  report.exit_code = 3;
+  report.stopped_for = StopReason::kInterrupted;
+  report.metrics.push_back(FinalMetric{"loss", 0.5, FromUnixMillis(5)});
+  report.checkpoint_synced_at = FromUnixMillis(7);
+  const auto read = Report::FromJson(report.ToJson());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->ToJson(), report.ToJson());
+  EXPECT_FALSE(read->signal);
+}
+
+TEST(Orders, RefusesAReasonThatNobodyKnows) {
+  EXPECT_TRUE(Orders::FromJson(Orders{.stop = StopReason::kMaxWait}.ToJson()));
+  EXPECT_EQ(Orders::FromJson(json::object{{"stop", "whim"}}).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(Orders::FromJson(json::object{{"upload", 1}}).error().code, ErrorCode::kCorrupt);
+}
+
+}  // namespace
+}  // namespace sabia::model

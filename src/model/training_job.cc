@@ -1,0 +1,220 @@
+#include "model/training_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/json_fields.h"
+
+namespace sabia::model {
+namespace {
+
+constexpr std::array<std::pair<TrainingPhase, std::string_view>, 11> kPhases = {{
+    {TrainingPhase::kQueued, "queued"},
+    {TrainingPhase::kLaunching, "launching"},
+    {TrainingPhase::kDownloading, "downloading"},
+    {TrainingPhase::kTraining, "training"},
+    {TrainingPhase::kUploading, "uploading"},
+    {TrainingPhase::kInterrupting, "interrupting"},
+    {TrainingPhase::kStopping, "stopping"},
+    {TrainingPhase::kFailing, "failing"},
+    {TrainingPhase::kCompleted, "completed"},
+    {TrainingPhase::kFailed, "failed"},
+    {TrainingPhase::kStopped, "stopped"},
+}};
+
+json::object TransitionToJson(const Transition& t) {
+  json::object out{{"status", t.status}, {"start", ToUnixMillis(t.start)}, {"message", t.message}};
+  AddTime(out, "end", t.end);
+  return out;
+}
+
+Result<Transition> TransitionFromJson(const json::object& o) {
+  Transition t;
+  FieldReader in(o);
+  in.Text("status", t.status);
+  in.Time("start", t.start);
+  in.OptionalTime("end", t.end);
+  in.Text("message", t.message);
+  RETURN_IF_ERROR(in.status());
+  return t;
+}
+
+json::object AttemptToJson(const Attempt& a) {
+  json::object out{{"number", a.number},
+                   {"spot", a.spot},
+                   {"launched", ToUnixMillis(a.launched)},
+                   {"end_reason", a.end_reason}};
+  AddTime(out, "ready", a.ready);
+  AddTime(out, "ended", a.ended);
+  return out;
+}
+
+Result<Attempt> AttemptFromJson(const json::object& o) {
+  Attempt a;
+  FieldReader in(o);
+  in.Integer("number", a.number);
+  in.Flag("spot", a.spot);
+  in.Time("launched", a.launched);
+  in.OptionalTime("ready", a.ready);
+  in.OptionalTime("ended", a.ended);
+  in.Text("end_reason", a.end_reason);
+  RETURN_IF_ERROR(in.status());
+  return a;
+}
+
+std::optional<Seconds> LimitOf(const json::object& request, std::string_view member) {
+  const json::object* condition = FindObject(request, "StoppingCondition");
+  if (condition == nullptr) return std::nullopt;
+  const auto value = FindInt(*condition, member);
+  if (!value) return std::nullopt;
+  return Seconds(*value);
+}
+
+Seconds RoundUp(Millis duration) { return std::chrono::ceil<Seconds>(duration); }
+
+StopReason StopReasonOf(std::string_view name) {
+  return ParseStopReason(name).value_or(StopReason::kNone);
+}
+
+}  // namespace
+
+std::string_view Name(TrainingPhase phase) { return NameOf(kPhases, phase); }
+
+json::object TrainingJob::ToJson() const {
+  json::object out{
+      {"uid", uid},
+      {"name", name},
+      {"arn", arn},
+      {"region", region},
+      {"account", account},
+      {"created", ToUnixMillis(created)},
+      {"modified", ToUnixMillis(modified)},
+      {"request", request},
+      {"phase", Name(phase)},
+      {"secondary_status", secondary_status},
+      {"transitions", ListToJson(transitions, TransitionToJson)},
+      {"attempts", ListToJson(attempts, AttemptToJson)},
+      {"failure_reason", failure_reason},
+      {"final_metrics", ListToJson(final_metrics, [](const FinalMetric& m) { return m.ToJson(); })},
+      {"model_uploaded", model_uploaded},
+      {"stop_reason", Name(stop_reason)},
+      {"interrupt_attempt", interrupt_attempt},
+      {"retries", retries},
+      {"notes", TextsToJson(notes)}};
+  AddTime(out, "training_start", training_start);
+  AddTime(out, "training_end", training_end);
+  AddTime(out, "stop_requested", stop_requested);
+  AddTime(out, "reclaim_at", reclaim_at);
+  return out;
+}
+
+Result<TrainingJob> TrainingJob::FromJson(const json::object& document) {
+  TrainingJob job;
+  FieldReader in(document);
+  in.Text("uid", job.uid);
+  in.Text("name", job.name);
+  in.Text("arn", job.arn);
+  in.Text("region", job.region);
+  in.Text("account", job.account);
+  in.Time("created", job.created);
+  in.Time("modified", job.modified);
+  in.Object("request", job.request);
+  in.Enum("phase", kPhases, job.phase);
+  in.Text("secondary_status", job.secondary_status);
+  in.List("transitions", TransitionFromJson, job.transitions);
+  in.List("attempts", AttemptFromJson, job.attempts);
+  in.OptionalTime("training_start", job.training_start);
+  in.OptionalTime("training_end", job.training_end);
+  in.Text("failure_reason", job.failure_reason);
+  in.List("final_metrics", FinalMetric::FromJson, job.final_metrics);
+  in.Flag("model_uploaded", job.model_uploaded);
+  in.OptionalTime("stop_requested", job.stop_requested);
+  std::string stop_reason = "none";
+  in.Text("stop_reason", stop_reason);
+  job.stop_reason = StopReasonOf(stop_reason);
+  in.Integer("interrupt_attempt", job.interrupt_attempt);
+  in.OptionalTime("reclaim_at", job.reclaim_at);
+  in.Integer("retries", job.retries);
+  in.Texts("notes", job.notes);
+  RETURN_IF_ERROR(in.status());
+  return job;
+}
+
+int TrainingJob::InstanceCount() const {
+  const json::object* resources = FindObject(request, "ResourceConfig");
+  if (resources == nullptr) return 1;
+  const json::array* groups = FindArray(*resources, "InstanceGroups");
+  if (groups == nullptr || groups->empty()) {
+    return static_cast<int>(GetInt(*resources, "InstanceCount", 1));
+  }
+  int count = 0;
+  for (const json::value& group : *groups) {
+    if (group.is_object()) count += static_cast<int>(GetInt(group.get_object(), "InstanceCount"));
+  }
+  return count;
+}
+
+bool TrainingJob::IsSpot() const { return GetBool(request, "EnableManagedSpotTraining"); }
+
+std::optional<Seconds> TrainingJob::MaxRuntime() const {
+  return LimitOf(request, "MaxRuntimeInSeconds");
+}
+std::optional<Seconds> TrainingJob::MaxWait() const {
+  return LimitOf(request, "MaxWaitTimeInSeconds");
+}
+std::optional<Seconds> TrainingJob::MaxPending() const {
+  return LimitOf(request, "MaxPendingTimeInSeconds");
+}
+
+std::string_view PrimaryStatus(TrainingPhase phase) {
+  switch (phase) {
+    case TrainingPhase::kQueued:
+    case TrainingPhase::kLaunching:
+    case TrainingPhase::kDownloading:
+    case TrainingPhase::kTraining:
+    case TrainingPhase::kUploading:
+    case TrainingPhase::kInterrupting:
+    case TrainingPhase::kFailing:
+      return "InProgress";
+    case TrainingPhase::kStopping:
+      return "Stopping";
+    case TrainingPhase::kCompleted:
+      return "Completed";
+    case TrainingPhase::kFailed:
+      return "Failed";
+    case TrainingPhase::kStopped:
+      return "Stopped";
+  }
+  return "InProgress";
+}
+
+void EnterStatus(TrainingJob& job, std::string_view secondary, std::string_view message,
+                 WallTime now) {
+  if (!job.transitions.empty()) now = std::max(now, job.transitions.back().start);
+  job.modified = std::max(job.modified, now);
+  job.secondary_status = secondary;
+  if (!job.transitions.empty() && job.transitions.back().status == secondary) {
+    job.transitions.back().message = message;
+    return;
+  }
+  if (!job.transitions.empty()) job.transitions.back().end = now;
+  job.transitions.push_back(
+      Transition{std::string(secondary), now, std::nullopt, std::string(message)});
+}
+
+std::optional<Seconds> TrainingTime(const TrainingJob& job, WallTime now) {
+  if (!job.training_start) return std::nullopt;
+  return RoundUp(std::max(Millis(0), job.training_end.value_or(now) - *job.training_start));
+}
+
+std::optional<Seconds> BillableTime(const TrainingJob& job, WallTime now) {
+  if (!job.training_start) return std::nullopt;
+  Millis total{0};
+  for (const Attempt& attempt : job.attempts) {
+    if (!attempt.ready) continue;
+    total += std::max(Millis(0), attempt.ended.value_or(now) - *attempt.ready);
+  }
+  return RoundUp(total);
+}
+
+}  // namespace sabia::model
