@@ -1,11 +1,13 @@
 // Log events of jobs: append-only files, one per stream, in the order of arrival.
 //
-// The writer of a stream is the agent of one instance (LogWriter, in the agent's process, without the daemon's help),
-// or PutLogEvents; readers are the logs API and `sabia logs`. The format is docs/formats/log.md: frames of length,
-// time and bytes; a torn last frame is ignored by readers and cut by the next writer. So logs survive kill -9 of both.
+// The writer of a stream is the agent of one instance (LogWriter, in the agent's process, without
+// the daemon's help), or PutLogEvents; readers are the logs API and `sabia logs`. The format is
+// docs/formats/log.md: frames of length, time and bytes; a torn last frame is ignored by readers
+// and cut by the next writer. So logs survive kill -9 of both.
 //
-// Limits: an event holds at most 256 KiB (longer lines are split, as CloudWatch does); a stream at most
-// kStreamBytesMax, then one last event says so and the rest is dropped, so that a program that logs 10 GB costs 1.
+// Limits: an event holds at most 256 KiB (longer lines are split, as CloudWatch does); a stream at
+// most kStreamBytesMax, then one last event says so and the rest is dropped, so that a program that
+// logs 10 GB costs 1.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +40,8 @@ struct LogStreamInfo {
   std::uint64_t stored_bytes = 0;
 };
 
-// Appends to one stream. Thread-compatible. One writer per stream at a time (the owner's instance lock sees to it).
+// Appends to one stream. Thread-compatible. One writer per stream at a time (the owner's instance
+// lock sees to it).
 class LogWriter {
  public:
   static Result<std::unique_ptr<LogWriter>> Open(const env::Path& stream_file, env::Clock& clock);
@@ -56,7 +59,8 @@ class LogStore {
   // Groups exist from CreateLogGroup or the first stream on; an existing one is kAlreadyExists.
   Status CreateGroup(std::string_view group);
   Status CreateStream(std::string_view group, std::string_view stream);
-  Status Append(std::string_view group, std::string_view stream, const std::vector<LogEvent>& events);
+  Status Append(std::string_view group, std::string_view stream,
+                const std::vector<LogEvent>& events);
   Result<std::vector<std::string>> Groups(std::string_view prefix);
   // Sorted by name; kNotFound when there is no such group.
   Result<std::vector<LogStreamInfo>> Streams(std::string_view group, std::string_view prefix);
@@ -68,13 +72,13 @@ class LogStore {
     std::optional<WallTime> end;    // exclusive
     std::uint64_t from_offset = 0;  // frames at or behind it (forward) or before it (backward)
     bool backward = false;
-    std::size_t limit = 10'000;           // events
+    std::size_t limit = 10'000;  // events
     std::size_t byte_limit = 1 << 20;
   };
   struct ReadPage {
-    std::vector<LogEvent> events;   // always in the order of the file
-    std::uint64_t begin_offset = 0;   // of the first event, or where the read stood
-    std::uint64_t end_offset = 0;     // behind the last event
+    std::vector<LogEvent> events;    // always in the order of the file
+    std::uint64_t begin_offset = 0;  // of the first event, or where the read stood
+    std::uint64_t end_offset = 0;    // behind the last event
   };
   Result<ReadPage> Read(const ReadQuery& query);
   Status DeleteGroup(std::string_view group);

@@ -1,10 +1,11 @@
 // Named, versioned documents: training jobs, instances and everything else that the API describes.
 //
-// A resource is a typed row (kind, name, status, times, revision) and its JSON document. Every change is a
-// compare-and-set on the revision. A Commit is atomic over all its changes and durable when it returns.
+// A resource is a typed row (kind, name, status, times, revision) and its JSON document. Every
+// change is a compare-and-set on the revision. A Commit is atomic over all its changes and durable
+// when it returns.
 //
-// Threading: thread-safe. Errors: kNotFound, kAlreadyExists (insert of a taken name), kConflict (the revision moved:
-// read again and repeat), and those of Database.
+// Threading: thread-safe. Errors: kNotFound, kAlreadyExists (insert of a taken name), kConflict
+// (the revision moved: read again and repeat), and those of Database.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +29,13 @@ enum class Kind : int { kTrainingJob = 1, kInstance = 2, kTrialComponent = 3 };
 struct Resource {
   Kind kind = Kind::kTrainingJob;
   std::string name;
-  std::string status;       // what StatusEquals compares; for instances their internal state
+  std::string status;  // what StatusEquals compares; for instances their internal state
   WallTime created;
-  WallTime modified;        // set by the writer of the change; never goes back
-  bool live = true;         // a controller still has work with it; restart loads only live ones
-  std::string parent;       // for instances the job's name; indexed
+  WallTime modified;          // set by the writer of the change; never goes back
+  bool live = true;           // a controller still has work with it; restart loads only live ones
+  std::string parent;         // for instances the job's name; indexed
   std::int64_t revision = 0;  // 0: not stored yet
-  std::string document;     // JSON text
+  std::string document;       // JSON text
 };
 
 using Tags = std::vector<std::pair<std::string, std::string>>;  // in order of insertion
@@ -43,10 +44,12 @@ using Tags = std::vector<std::pair<std::string, std::string>>;  // in order of i
 struct Change {
   enum class Op { kInsert, kUpdate, kDelete, kSetTags, kRemoveTags };
   Op op = Op::kInsert;
-  Resource resource;  // kInsert, kUpdate (with the revision that was read), kDelete (kind, name, revision)
-  // kInsert: initial tags. kSetTags: added or replaced; the ARN names the owner. kRemoveTags: only keys are read.
+  Resource resource;  // kInsert, kUpdate (with the revision that was read), kDelete (kind, name,
+                      // revision)
+  // kInsert: initial tags. kSetTags: added or replaced; the ARN names the owner. kRemoveTags: only
+  // keys are read.
   Tags tags;
-  std::string arn;    // tags belong to an ARN; required when tags is not empty
+  std::string arn;  // tags belong to an ARN; required when tags is not empty
 };
 
 struct ListQuery {
@@ -59,7 +62,8 @@ struct ListQuery {
   std::optional<WallTime> created_before;   // exclusive
   std::optional<WallTime> modified_after;   // exclusive
   std::optional<WallTime> modified_before;  // exclusive
-  // Further conditions on the document: a filter in memory over rows that match the rest. May be empty.
+  // Further conditions on the document: a filter in memory over rows that match the rest. May be
+  // empty.
   std::function<bool(const Resource&)> filter;
   SortBy sort_by = SortBy::kCreationTime;
   bool ascending = false;
@@ -79,8 +83,9 @@ class Resources {
   static std::vector<std::string> Migrations();
 
   Result<Resource> Get(Kind kind, std::string_view name);
-  // Stable while rows are added or removed: a token names the last row seen (sort key and row id), not a count. It
-  // is bound to the query: with other filters it is refused with kInvalidArgument, as is a forged one.
+  // Stable while rows are added or removed: a token names the last row seen (sort key and row id),
+  // not a count. It is bound to the query: with other filters it is refused with kInvalidArgument,
+  // as is a forged one.
   Result<Page> List(const ListQuery& query);
   // Everything a controller must look at after a restart, without limit.
   Result<std::vector<Resource>> Live(Kind kind);
@@ -91,8 +96,8 @@ class Resources {
 
   Result<Tags> GetTags(std::string_view arn);
 
-  // Called after each durable commit, on the thread of one of the committers, with the kinds and names touched.
-  // Must be cheap: it wakes a controller. Set before the first commit.
+  // Called after each durable commit, on the thread of one of the committers, with the kinds and
+  // names touched. Must be cheap: it wakes a controller. Set before the first commit.
   void OnCommit(std::function<void(Kind, const std::string&)> listener);
 
  private:

@@ -1,7 +1,8 @@
 // Metric points over time: what CloudWatch's PutMetricData stores and GetMetricStatistics reads.
 //
-// A series is a namespace, a metric name and a sorted set of dimensions. Points are kept at millisecond resolution.
-// Threading: thread-safe. Durable when Put returns. Errors: those of Database.
+// A series is a namespace, a metric name and a sorted set of dimensions. Points are kept at
+// millisecond resolution. Threading: thread-safe. Durable when Put returns. Errors: those of
+// Database.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,11 @@ struct SeriesKey {
 
 struct Point {
   WallTime time;
-  double value = 0;        // the sum, when count > 1
-  double count = 1;        // StatisticSet and Values/Counts of PutMetricData
+  double value = 0;  // the sum, when count > 1
+  double count = 1;  // StatisticSet and Values/Counts of PutMetricData
   double minimum = 0;
   double maximum = 0;
-  std::string unit;        // "" means None
+  std::string unit;  // "" means None
 };
 
 class Series {
@@ -41,8 +42,9 @@ class Series {
   };
   Status Put(const std::vector<Sample>& samples);
 
-  // Takes the metric lines of one instance exactly once: samples are stored and `source` moves to new_offset in one
-  // transaction, provided it stood at old_offset (kConflict otherwise). Offset() is where to go on after a restart.
+  // Takes the metric lines of one instance exactly once: samples are stored and `source` moves to
+  // new_offset in one transaction, provided it stood at old_offset (kConflict otherwise). Offset()
+  // is where to go on after a restart.
   Status Ingest(const std::string& source, std::uint64_t old_offset, std::uint64_t new_offset,
                 const std::vector<Sample>& samples);
   Result<std::uint64_t> Offset(const std::string& source);
@@ -56,7 +58,8 @@ class Series {
     std::map<std::string, std::string> dimensions;  // an empty value matches any value of that name
   };
   // Sorted by key; behind `after` when given; limit + 1 would tell whether more follow.
-  Result<std::vector<SeriesKey>> Find(const Filter& filter, const SeriesKey* after, std::size_t limit);
+  Result<std::vector<SeriesKey>> Find(const Filter& filter, const SeriesKey* after,
+                                      std::size_t limit);
 
  private:
   Database& database_;
