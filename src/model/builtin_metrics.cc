@@ -1,0 +1,69 @@
+#include "model/builtin_metrics.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+namespace sabia::model {
+namespace {
+
+constexpr std::array kXgboostMetrics = {"accuracy",
+                                        "aft-nloglik",
+                                        "auc",
+                                        "aucpr",
+                                        "balanced_accuracy",
+                                        "cox-nloglik",
+                                        "error",
+                                        "f1",
+                                        "f1_binary",
+                                        "f1_macro",
+                                        "gamma-deviance",
+                                        "gamma-nloglik",
+                                        "interval-regression-accuracy",
+                                        "logloss",
+                                        "mae",
+                                        "map",
+                                        "mape",
+                                        "merror",
+                                        "mlogloss",
+                                        "mphe",
+                                        "mse",
+                                        "ndcg",
+                                        "poisson-nloglik",
+                                        "precision",
+                                        "precision_macro",
+                                        "precision_micro",
+                                        "r2",
+                                        "recall",
+                                        "recall_macro",
+                                        "recall_micro",
+                                        "rmse",
+                                        "rmsle",
+                                        "tweedie-nloglik"};
+
+}  // namespace
+
+std::vector<MetricDefinition> XgboostMetricDefinitions() {
+  std::vector<MetricDefinition> definitions;
+  for (const std::string_view channel : {"train", "validation"}) {
+    for (const std::string_view metric : kXgboostMetrics) {
+      definitions.push_back({fmt::format("{}:{}", channel, metric),
+                             fmt::format(R"(.*\[[0-9]+\].*#011{}-{}:(\S+))", channel, metric)});
+    }
+  }
+  return definitions;
+}
+
+std::string ForRealTabs(std::string_view regex) {
+  constexpr std::string_view kShown = "#011";
+  std::string result;
+  for (std::size_t at = 0; at < regex.size();) {
+    const bool tab = regex.substr(at).starts_with(kShown);
+    result += tab ? std::string_view("\\t") : regex.substr(at, 1);
+    at += tab ? kShown.size() : 1;
+  }
+  return result;
+}
+
+}  // namespace sabia::model
