@@ -1,92 +1,132 @@
-// The AWS service schemas at run time: what actions exist, what shapes they take, and what is wrong with a request.
+// The AWS service schemas at run time: what actions exist, what shapes they take, and what is wrong
+// with a request.
 //
-// Schemas are distilled from botocore's service models by tools/import_schemas.py into schemas/<service>.json (facts
-// only) and embedded in the binary. Loading one is lazy and cached. Immutable after loading; thread-safe.
-// Source of the wording: contract of the service as quoted in docs/semantics/validation.md.
+// Schemas are distilled from botocore's service models by tools/import_schemas.py into
+// schemas/<service>.json (facts only) and embedded in the binary. Loading one is lazy and cached;
+// all strings are views into the schema's own pool, so that the largest service costs about two
+// megabytes. Immutable after loading; thread-safe. docs/semantics/validation.md quotes the wording
+// of violations.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "wire/aws_error.h"
+#include "wire/pattern.h"
 
 namespace sabia::wire {
 
-enum class ShapeKind {
-  kStructure, kList, kMap, kString, kInteger, kLong, kFloat, kDouble, kBoolean, kTimestamp, kBlob
+enum class ShapeKind : std::uint8_t {
+  kStructure,
+  kList,
+  kMap,
+  kString,
+  kInteger,
+  kLong,
+  kFloat,
+  kDouble,
+  kBoolean,
+  kTimestamp,
+  kBlob
 };
+enum class Location : std::uint8_t { kBody, kHeader, kHeaders, kUri, kQuery, kStatusCode };
+enum class TimestampFormat : std::uint8_t { kDefault, kIso8601, kRfc822, kUnix };
 
 struct Shape;
 
 struct Member {
-  std::string name;
+  std::string_view name;           // empty for list elements, map keys and map values
+  std::string_view location_name;  // in headers, URIs, queries and XML; empty: the name
   const Shape* shape = nullptr;
+  Location location = Location::kBody;
+  TimestampFormat timestamp_format = TimestampFormat::kDefault;
   bool required = false;
   bool idempotency_token = false;
-  // Where the member travels in REST protocols and XML: "header", "headers", "uri", "querystring", "statusCode", or
-  // "" for the body; location_name is the name there (also the XML element or query name when it differs).
-  std::string location;
-  std::string location_name;
-  bool flattened = false;       // XML and query lists without a wrapper
+  bool flattened = false;  // XML and query lists without a wrapper
   bool xml_attribute = false;
-  std::string timestamp_format;  // "iso8601", "rfc822", "unixTimestamp" or "" for the protocol's default
+  bool streaming = false;
+  bool json_value = false;  // a header that carries base64 of JSON
+  std::string_view WireName() const { return location_name.empty() ? name : location_name; }
 };
 
 struct Shape {
-  std::string name;
+  std::string_view name;
   ShapeKind kind = ShapeKind::kStructure;
-  std::vector<Member> members;       // structures; in the model's order
-  const Member* FindMember(std::string_view name) const;
-  std::optional<Member> element;     // lists
-  std::optional<Member> map_key;     // maps
-  std::optional<Member> map_value;
-  std::optional<double> min;         // length of strings, lists, maps, blobs; value of numbers
-  std::optional<double> max;
-  std::string pattern;               // as the model prints it; matching is anchored at both ends
-  std::vector<std::string> enum_values;
-  bool is_union = false;             // exactly one member set
-  bool sensitive = false;            // never logged
+  bool is_union = false;   // exactly one member set
+  bool sensitive = false;  // never logged, never quoted
   bool flattened = false;
   bool streaming = false;
-  std::string payload;               // structures: the member that is the whole REST body
-  std::string location_name;         // XML root
-  std::string xml_namespace;
-  std::string timestamp_format;
-  // Exceptions: the code on the wire and the HTTP status.
+  bool event_stream = false;
   bool is_exception = false;
-  std::string error_code;
-  unsigned error_status = 400;
+  TimestampFormat timestamp_format = TimestampFormat::kDefault;
+  unsigned error_status = 400;      // exceptions: HTTP status
+  std::span<const Member> members;  // structures; in the model's order
+  const Member* element = nullptr;  // lists
+  const Member* map_key = nullptr;  // maps
+  const Member* map_value = nullptr;
+  std::optional<double> min;  // length of strings, lists, maps, blobs; value of numbers
+  std::optional<double> max;
+  const Pattern* pattern = nullptr;
+  std::span<const std::string_view> enum_values;
+  std::string_view payload;        // structures: the member that is the whole REST body
+  std::string_view location_name;  // XML root
+  std::string_view xml_namespace;
+  std::string_view xml_prefix;  // the namespace is declared under this prefix
+  std::string_view error_code;  // exceptions: the code on the wire
+
+  const Member* FindMember(std::string_view member_name) const;
+  bool IsScalar() const {
+    return kind != ShapeKind::kStructure && kind != ShapeKind::kList && kind != ShapeKind::kMap;
+  }
 };
 
 struct Operation {
-  std::string name;
-  std::string http_method;   // "POST"
-  std::string request_uri;   // "/", or "/{Bucket}/{Key+}"
-  const Shape* input = nullptr;   // nullptr: takes nothing
+  std::string_view name;
+  std::string_view http_method;  // "POST"
+  std::string_view request_uri;  // "/", or "/{Bucket}/{Key+}?uploads"
+  unsigned success_status = 200;
+  const Shape* input = nullptr;  // nullptr: takes nothing
   const Shape* output = nullptr;
-  std::vector<std::string> errors;
+  std::string_view result_wrapper;  // query protocol: "GetRoleResult"
+  std::vector<const Shape*> errors;
 };
 
-enum class Protocol { kJson10, kJson11, kQuery, kRestJson, kRestXml };
+enum class Protocol : std::uint8_t { kJson10, kJson11, kQuery, kRestJson, kRestXml };
 
+// What one distilled document says. Pointers into it live as long as it does.
 struct ServiceSchema {
-  std::string name;            // "sagemaker"
-  std::string api_version;     // "2017-07-24"
-  std::string signing_name;    // "sagemaker"; "monitoring" for cloudwatch
-  std::string target_prefix;   // "SageMaker"; empty for protocols without targets
-  std::string xml_namespace;
+  ServiceSchema() = default;
+  ServiceSchema(const ServiceSchema&) = delete;
+  ServiceSchema& operator=(const ServiceSchema&) = delete;
+
+  std::string_view name;           // "sagemaker"
+  std::string_view api_version;    // "2017-07-24"
+  std::string_view signing_name;   // "sagemaker"; "monitoring" for cloudwatch
+  std::string_view target_prefix;  // "SageMaker"; empty for protocols without targets
+  std::string_view xml_namespace;
+  bool query_compatible = false;  // JSON errors carry x-amzn-query-error
   std::vector<Protocol> protocols;
-  std::map<std::string, Operation, std::less<>> operations;
+  std::vector<Operation> operations;  // by name
+  std::vector<Shape> shapes;          // by name
+
+  bool Speaks(Protocol protocol) const;
   const Operation* FindOperation(std::string_view name) const;
   const Shape* FindShape(std::string_view name) const;
+  // The modelled exception with this shape name or wire code; nullptr when it is not modelled.
+  const Shape* FindException(std::string_view code) const;
 
-  std::map<std::string, std::unique_ptr<Shape>, std::less<>> shapes;
+  // Storage behind the views; filled once by the loader.
+  std::string text;
+  std::vector<Member> members;
+  std::vector<std::string_view> strings;
+  std::deque<Pattern> patterns;
 };
 
 // nullptr when there is no such service.
@@ -94,11 +134,12 @@ const ServiceSchema* FindService(std::string_view name);
 // All embedded services, by name.
 std::vector<std::string> ServiceNames();
 // Parses one distilled document; for FindService and tests.
-Result<std::unique_ptr<ServiceSchema>> LoadServiceSchema(std::string_view text);
+Result<std::unique_ptr<ServiceSchema>> LoadServiceSchema(std::string_view document);
 
-// Checks input against the shape at any depth. Type errors give SerializationException; constraint violations are
-// collected into one ValidationException: "2 validation errors detected: Value '…' at '…' failed to satisfy
-// constraint: …; …". A member that the schema does not know is refused by name. Numbers in strings are not accepted.
+// Checks input against the shape at any depth. Type errors give SerializationException; constraint
+// violations are collected into one ValidationException: "2 validation errors detected: Value '…'
+// at '…' failed to satisfy constraint: …; …". A member that the schema does not know is refused by
+// name. Numbers in strings are not accepted.
 AwsResult<void> Validate(const Shape& shape, const json::object& input);
 
 }  // namespace sabia::wire
