@@ -1,8 +1,9 @@
 // One HTTP/1.1 request and its answer, as handlers see them.
 //
-// A handler runs on a thread of the server's pool and may block (a commit, a disk). It reads the body at its own
-// pace (back-pressure is the socket's), answers exactly once, and keeps nothing of the Exchange afterwards. A body
-// that the handler did not read is drained up to a limit, or the connection is closed.
+// A handler runs on a thread of the server's pool and may block (a commit, a disk). It reads the
+// body at its own pace (back-pressure is the socket's), answers exactly once, and keeps nothing of
+// the Exchange afterwards. A body that the handler did not read is drained up to a limit, or the
+// connection is closed.
 //
 // Threading: an Exchange belongs to the thread that handles it.
 #pragma once
@@ -29,7 +30,9 @@ class Headers {
   void Set(std::string_view name, std::string value);
   // The first value, without surrounding blanks; nullopt when absent.
   std::optional<std::string_view> Find(std::string_view name) const;
-  std::string_view Get(std::string_view name) const { return Find(name).value_or(std::string_view()); }
+  std::string_view Get(std::string_view name) const {
+    return Find(name).value_or(std::string_view());
+  }
   bool Has(std::string_view name) const { return Find(name).has_value(); }
   const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
 
@@ -70,8 +73,9 @@ struct Response {
 class BodyReader {
  public:
   virtual ~BodyReader() = default;
-  // At least one byte, or 0 at the end of the body. kUnavailable: the client went away; kTimeout: it is too slow;
-  // kInvalidArgument, kDenied: the bytes are malformed or fail a checksum or signature.
+  // At least one byte, or 0 at the end of the body. kUnavailable: the client went away; kTimeout:
+  // it is too slow; kInvalidArgument, kDenied: the bytes are malformed or fail a checksum or
+  // signature.
   virtual Result<std::size_t> Read(std::span<char> out) = 0;
 };
 

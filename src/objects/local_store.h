@@ -1,0 +1,74 @@
+// The ObjectStore on a local directory and a SQLite index.
+//
+// Threading: thread-safe. The parts of a commit always come in this order: bytes synced, name in
+// tmp synced, row committed, file moved; and for removal: row gone and blob in the garbage,
+// committed together, then unlink.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "objects/blob_directory.h"
+#include "objects/index.h"
+#include "objects/multipart_index.h"
+#include "objects/object_store.h"
+#include "objects/reaper.h"
+#include "store/database.h"
+
+namespace sabia::objects {
+
+class LocalStore final : public ObjectStore {
+ public:
+  LocalStore(ObjectStoreOptions options, env::Clock& clock, env::Random& random,
+             std::unique_ptr<BlobDirectory> blobs, std::unique_ptr<store::Database> database);
+
+  Status CreateBucket(std::string_view bucket, std::string_view region) override;
+  Status DeleteBucket(std::string_view bucket) override;
+  Result<BucketInfo> GetBucket(std::string_view bucket) override;
+  Result<std::vector<BucketInfo>> ListBuckets() override;
+
+  Result<std::unique_ptr<Upload>> BeginUpload(std::vector<ChecksumAlgorithm> algorithms) override;
+  Result<ObjectInfo> Put(std::string_view bucket, std::string_view key,
+                         std::unique_ptr<Upload> upload, const PutOptions& options) override;
+  Result<ObjectInfo> Head(std::string_view bucket, std::string_view key) override;
+  Result<Opened> Get(std::string_view bucket, std::string_view key) override;
+  Result<Listing> List(std::string_view bucket, const ListOptions& options) override;
+  Status Delete(std::string_view bucket, std::string_view key) override;
+  Status DeleteMany(std::string_view bucket, const std::vector<std::string>& keys) override;
+  Result<ObjectInfo> Copy(const ObjectName& from, const ObjectName& to,
+                          const std::optional<Metadata>& metadata) override;
+
+  Result<std::string> CreateMultipart(std::string_view bucket, std::string_view key,
+                                      const MultipartOptions& options) override;
+  Result<MultipartInfo> GetMultipart(const UploadName& upload) override;
+  Result<PartInfo> PutPart(const UploadName& upload, int number,
+                           std::unique_ptr<Upload> data) override;
+  Result<ObjectInfo> CompleteMultipart(const UploadName& upload, const std::vector<PartInfo>& parts,
+                                       const PutOptions& conditions) override;
+  Status AbortMultipart(const UploadName& upload) override;
+  Result<std::vector<PartInfo>> ListParts(const UploadName& upload) override;
+  Result<MultipartListing> ListMultiparts(std::string_view bucket,
+                                          const ListMultipartsOptions& options) override;
+
+  env::Path BlobPath(const ObjectInfo& info) const override { return blobs_->PathOf(info.blob_id); }
+
+ private:
+  using Work = store::Database::Work;
+  // Commits rows that refer to the blob, then moves it to its place. REQUIRES: its bytes are
+  // synced.
+  Status CommitBlob(TemporaryBlob& blob, const Work& work);
+  Result<ObjectInfo> RepeatedComplete(const UploadName& upload, Error not_found);
+  // The parts' bytes one after the other in a new blob, synced.
+  Result<TemporaryBlob> Concatenate(const std::vector<index::PartRow>& parts);
+
+  const ObjectStoreOptions options_;
+  env::Clock& clock_;
+  env::Random& random_;
+  const std::unique_ptr<BlobDirectory> blobs_;
+  const std::unique_ptr<store::Database> database_;
+  Reaper reaper_;  // last: its thread uses the others
+};
+
+}  // namespace sabia::objects

@@ -1,0 +1,243 @@
+#include "base/encoding.h"
+#include "objects/file_upload.h"
+#include "objects/local_store.h"
+
+namespace sabia::objects {
+namespace {
+
+using index::PartRow;
+using store::Connection;
+
+tl::unexpected<Error> InvalidPart(int number, std::string_view why) {
+  return Fail(ErrorCode::kInvalidArgument, "InvalidPart {}: {}", number, why);
+}
+
+// The stored parts that the client named, in the client's order; everything about them agrees.
+Result<std::vector<PartRow>> ChooseParts(const std::vector<PartRow>& stored,
+                                         const std::vector<PartInfo>& named) {
+  std::vector<PartRow> out;
+  auto at = stored.begin();
+  for (const PartInfo& part : named) {
+    if (!out.empty() && part.number <= out.back().info.number) {
+      return Fail(ErrorCode::kInvalidArgument, "InvalidPartOrder: part {} follows part {}",
+                  part.number, out.back().info.number);
+    }
+    while (at != stored.end() && at->info.number < part.number) ++at;
+    if (at == stored.end() || at->info.number != part.number) {
+      return InvalidPart(part.number, "was not uploaded");
+    }
+    if (at->info.etag != part.etag) return InvalidPart(part.number, "has another ETag");
+    for (const auto& [name, value] : part.checksums) {
+      const auto known = at->info.checksums.find(name);
+      if (known != at->info.checksums.end() && known->second != value) {
+        return InvalidPart(part.number, "has another checksum");
+      }
+    }
+    out.push_back(*at);
+  }
+  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+    if (out[i].info.size < kPartBytesMin) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "EntityTooSmall: part {} has {} bytes; every part but the last needs {}",
+                  out[i].info.number, out[i].info.size, kPartBytesMin);
+    }
+  }
+  return out;
+}
+
+Result<std::string> DecodedChecksum(const PartRow& part, ChecksumAlgorithm algorithm) {
+  const auto found = part.info.checksums.find(std::string(Name(algorithm)));
+  if (found == part.info.checksums.end()) {
+    return InvalidPart(part.info.number, fmt::format("has no {} checksum", Name(algorithm)));
+  }
+  return Base64Decode(found->second);
+}
+
+Result<std::string> WholeChecksum(const std::vector<PartRow>& parts, ChecksumAlgorithm algorithm) {
+  std::string crc;
+  for (const PartRow& part : parts) {
+    ASSIGN_OR_RETURN(const std::string next, DecodedChecksum(part, algorithm));
+    crc = crc.empty() ? next : CombineCrc(algorithm, crc, next, part.info.size);
+  }
+  return Base64Encode(crc);
+}
+
+Result<std::string> CompositeChecksum(const std::vector<PartRow>& parts,
+                                      ChecksumAlgorithm algorithm) {
+  const auto hasher = NewHasher(algorithm);
+  for (const PartRow& part : parts) {
+    ASSIGN_OR_RETURN(const std::string next, DecodedChecksum(part, algorithm));
+    hasher->Update(next);
+  }
+  return fmt::format("{}-{}", Base64Encode(hasher->Finish()), parts.size());
+}
+
+// Everything about the object but its blob and time.
+Result<ObjectInfo> Assemble(const MultipartInfo& upload, const std::vector<PartRow>& parts) {
+  ObjectInfo out;
+  out.key = upload.key;
+  out.metadata = upload.options.metadata;
+  const auto md5 = NewMd5();
+  for (const PartRow& part : parts) {
+    ASSIGN_OR_RETURN(const std::string digest, HexDecode(part.info.etag));
+    md5->Update(digest);
+    out.size += part.info.size;
+    out.parts.push_back(part.info.size);
+  }
+  if (out.size > kObjectBytesMax) {
+    return Fail(ErrorCode::kInvalidArgument, "EntityTooLarge: {} bytes; allowed are {}", out.size,
+                kObjectBytesMax);
+  }
+  out.etag = fmt::format("{}-{}", HexEncode(md5->Finish()), parts.size());
+  const ChecksumAlgorithm algorithm = upload.options.algorithm.value_or(ChecksumAlgorithm::kCrc32);
+  const bool whole = !upload.options.algorithm || upload.options.full_object;
+  ASSIGN_OR_RETURN(out.checksums[std::string(Name(algorithm))],
+                   whole ? WholeChecksum(parts, algorithm) : CompositeChecksum(parts, algorithm));
+  return out;
+}
+
+bool SameBlobs(const std::vector<PartRow>& chosen, const std::vector<PartRow>& stored) {
+  auto at = stored.begin();
+  for (const PartRow& part : chosen) {
+    while (at != stored.end() && at->info.number < part.info.number) ++at;
+    if (at == stored.end() || at->blob_id != part.blob_id) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> LocalStore::CreateMultipart(std::string_view bucket, std::string_view key,
+                                                const MultipartOptions& options) {
+  if (key.empty() || key.size() > kKeyBytesMax || !IsUtf8(key)) {
+    return Fail(ErrorCode::kInvalidArgument, "key must be UTF-8 of 1 to {} bytes", kKeyBytesMax);
+  }
+  const MultipartInfo info{random_.Hex(64), std::string(key), clock_.Wall(), options};
+  RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
+    return index::InsertUpload(connection, id, info);
+  }));
+  return info.upload_id;
+}
+
+Result<MultipartInfo> LocalStore::GetMultipart(const UploadName& upload) {
+  MultipartInfo out;
+  RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(index::UploadRow row, index::FindUpload(connection, upload));
+    out = std::move(row.info);
+    return {};
+  }));
+  return out;
+}
+
+Result<PartInfo> LocalStore::PutPart(const UploadName& upload, int number,
+                                     std::unique_ptr<Upload> data) {
+  if (number < 1 || number > kPartNumberMax) {
+    return Fail(ErrorCode::kInvalidArgument, "part number {} is not in 1 to {}", number,
+                kPartNumberMax);
+  }
+  auto& file = dynamic_cast<FileUpload&>(*data);  // BeginUpload() makes no others
+  RETURN_IF_ERROR(file.Sync());
+  PartRow part;
+  part.info = {number, file.size(), file.FinishMd5(), clock_.Wall(), file.AllChecksums()};
+  part.blob_id = file.blob().id();
+  RETURN_IF_ERROR(CommitBlob(file.blob(), [&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::UploadRow row, index::FindUpload(connection, upload));
+    return index::WritePart(connection, row.id, part);
+  }));
+  return part.info;
+}
+
+Result<TemporaryBlob> LocalStore::Concatenate(const std::vector<PartRow>& parts) {
+  if (parts.size() == 1) return blobs_->Link(parts.front().blob_id);
+  ASSIGN_OR_RETURN(BlobDirectory::Created created, blobs_->Create());
+  for (const PartRow& part : parts) {
+    ASSIGN_OR_RETURN(const env::UniqueFd source, blobs_->OpenBlob(part.blob_id));
+    RETURN_IF_ERROR(AppendFile(source.get(), created.fd.get()));
+  }
+  RETURN_IF_ERROR(SyncFile(created.fd.get()));
+  return std::move(created.blob);
+}
+
+Result<ObjectInfo> LocalStore::RepeatedComplete(const UploadName& upload, Error not_found) {
+  std::string origin;
+  RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, upload.bucket));
+    ASSIGN_OR_RETURN(origin, index::ReadOrigin(connection, id, upload.key));
+    return {};
+  }));
+  if (origin != upload.upload_id) return tl::unexpected<Error>(std::move(not_found));
+  return Head(upload.bucket, upload.key);
+}
+
+Result<ObjectInfo> LocalStore::CompleteMultipart(const UploadName& upload,
+                                                 const std::vector<PartInfo>& parts,
+                                                 const PutOptions& conditions) {
+  if (parts.empty()) return Fail(ErrorCode::kInvalidArgument, "InvalidPart: no parts are named");
+  index::UploadRow row;
+  std::vector<PartRow> chosen;
+  const Status found = database_->Read([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(row, index::FindUpload(connection, upload));
+    ASSIGN_OR_RETURN(const std::vector<PartRow> stored, index::ReadParts(connection, row.id));
+    ASSIGN_OR_RETURN(chosen, ChooseParts(stored, parts));
+    return {};
+  });
+  if (!found) {
+    if (found.error().code != ErrorCode::kNotFound) return tl::unexpected<Error>(found.error());
+    return RepeatedComplete(upload, found.error());
+  }
+  ASSIGN_OR_RETURN(ObjectInfo info, Assemble(row.info, chosen));
+  auto blob = Concatenate(chosen);
+  if (!blob && blob.error().code == ErrorCode::kNotFound) {
+    // A part was replaced, or the upload completed or aborted by another call, while we copied.
+    return RepeatedComplete(upload, Error{ErrorCode::kNotFound, "upload changed meanwhile"});
+  }
+  if (!blob) return Wrap(blob.error(), "failed to join the parts: ");
+  info.blob_id = blob->id();
+  info.modified = clock_.Wall();
+  const Status committed = CommitBlob(*blob, [&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(row, index::FindUpload(connection, upload));
+    ASSIGN_OR_RETURN(const std::vector<PartRow> stored, index::ReadParts(connection, row.id));
+    if (!SameBlobs(chosen, stored)) return InvalidPart(0, "a part was replaced meanwhile");
+    RETURN_IF_ERROR(index::WriteObject(connection, row.bucket, info, conditions, upload.upload_id));
+    return index::DeleteUpload(connection, row.id);
+  });
+  if (committed) return info;
+  if (committed.error().code == ErrorCode::kNotFound) {
+    return RepeatedComplete(upload, committed.error());
+  }
+  return tl::unexpected<Error>(committed.error());
+}
+
+Status LocalStore::AbortMultipart(const UploadName& upload) {
+  RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::UploadRow row, index::FindUpload(connection, upload));
+    return index::DeleteUpload(connection, row.id);
+  }));
+  reaper_.Wake();
+  return {};
+}
+
+Result<std::vector<PartInfo>> LocalStore::ListParts(const UploadName& upload) {
+  std::vector<PartInfo> out;
+  RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::UploadRow row, index::FindUpload(connection, upload));
+    ASSIGN_OR_RETURN(std::vector<PartRow> parts, index::ReadParts(connection, row.id));
+    for (PartRow& part : parts) out.push_back(std::move(part.info));
+    return {};
+  }));
+  return out;
+}
+
+Result<MultipartListing> LocalStore::ListMultiparts(std::string_view bucket,
+                                                    const ListMultipartsOptions& options) {
+  MultipartListing out;
+  RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
+    ASSIGN_OR_RETURN(out, index::ListUploads(connection, id, options));
+    return {};
+  }));
+  return out;
+}
+
+}  // namespace sabia::objects
