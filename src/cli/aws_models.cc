@@ -1,0 +1,85 @@
+#include "cli/aws_models.h"
+
+#include <array>
+
+#include "base/json.h"
+
+namespace sabia::cli {
+namespace {
+
+// Regions of the partition "aws", with the names that people see.
+constexpr std::array<std::array<std::string_view, 2>, 34> kRegions = {{
+    {"af-south-1", "Africa (Cape Town)"},
+    {"ap-east-1", "Asia Pacific (Hong Kong)"},
+    {"ap-east-2", "Asia Pacific (Taipei)"},
+    {"ap-northeast-1", "Asia Pacific (Tokyo)"},
+    {"ap-northeast-2", "Asia Pacific (Seoul)"},
+    {"ap-northeast-3", "Asia Pacific (Osaka)"},
+    {"ap-south-1", "Asia Pacific (Mumbai)"},
+    {"ap-south-2", "Asia Pacific (Hyderabad)"},
+    {"ap-southeast-1", "Asia Pacific (Singapore)"},
+    {"ap-southeast-2", "Asia Pacific (Sydney)"},
+    {"ap-southeast-3", "Asia Pacific (Jakarta)"},
+    {"ap-southeast-4", "Asia Pacific (Melbourne)"},
+    {"ap-southeast-5", "Asia Pacific (Malaysia)"},
+    {"ap-southeast-6", "Asia Pacific (New Zealand)"},
+    {"ap-southeast-7", "Asia Pacific (Thailand)"},
+    {"ca-central-1", "Canada (Central)"},
+    {"ca-west-1", "Canada West (Calgary)"},
+    {"eu-central-1", "Europe (Frankfurt)"},
+    {"eu-central-2", "Europe (Zurich)"},
+    {"eu-north-1", "Europe (Stockholm)"},
+    {"eu-south-1", "Europe (Milan)"},
+    {"eu-south-2", "Europe (Spain)"},
+    {"eu-west-1", "Europe (Ireland)"},
+    {"eu-west-2", "Europe (London)"},
+    {"eu-west-3", "Europe (Paris)"},
+    {"il-central-1", "Israel (Tel Aviv)"},
+    {"me-central-1", "Middle East (UAE)"},
+    {"me-south-1", "Middle East (Bahrain)"},
+    {"mx-central-1", "Mexico (Central)"},
+    {"sa-east-1", "South America (Sao Paulo)"},
+    {"us-east-1", "US East (N. Virginia)"},
+    {"us-east-2", "US East (Ohio)"},
+    {"us-west-1", "US West (N. California)"},
+    {"us-west-2", "US West (Oregon)"},
+}};
+
+// Services that clients list regions of (Session.get_available_regions); all but STS keep their
+// default host names, which AWS_ENDPOINT_URL overrides.
+constexpr std::array<std::string_view, 12> kRegionalServices = {
+    "api.sagemaker", "application-autoscaling", "ce", "ecr", "events", "iam", "lambda", "logs",
+    "monitoring",    "runtime.sagemaker",       "s3", "sns"};
+
+json::object AllRegions(const json::object& endpoint) {
+  json::object out;
+  for (const auto& region : kRegions) out[region[0]] = endpoint;
+  return out;
+}
+
+}  // namespace
+
+std::string EndpointsDocument(std::string_view sts_host) {
+  json::object regions;
+  for (const auto& region : kRegions) regions[region[0]] = json::object{{"description", region[1]}};
+  json::object services;
+  for (const std::string_view service : kRegionalServices) {
+    services[service] = json::object{{"endpoints", AllRegions({})}};
+  }
+  services["sts"] =
+      json::object{{"endpoints", AllRegions({{"hostname", sts_host}, {"protocols", {"https"}}})}};
+  json::object partition{{"partition", "aws"},
+                         {"partitionName", "AWS Standard"},
+                         {"dnsSuffix", "amazonaws.com"},
+                         {"regionRegex", "^(us|eu|ap|sa|ca|me|af|il|mx)\\-\\w+\\-\\d+$"},
+                         {"defaults", json::object{{"hostname", "{service}.{region}.{dnsSuffix}"},
+                                                   {"protocols", {"https"}},
+                                                   {"signatureVersions", {"v4"}},
+                                                   {"variants", json::array()}}},
+                         {"regions", std::move(regions)},
+                         {"services", std::move(services)}};
+  return json::serialize(
+      json::object{{"version", 3}, {"partitions", json::array{std::move(partition)}}});
+}
+
+}  // namespace sabia::cli

@@ -1,0 +1,122 @@
+"""Cases of the SageMaker Python SDK v2. Usage: sdk_v2.py CASE NAME"""
+import pathlib
+import sys
+import time
+
+import sagemaker
+from sagemaker.estimator import Estimator
+from sagemaker.inputs import TrainingInput
+
+ROLE = "arn:aws:iam::123456789012:role/SageMakerRole"
+case, name = sys.argv[1], sys.argv[2]
+session = sagemaker.Session()
+here = pathlib.Path(".")
+
+
+def abalone_like(path, rows):
+    path.write_text("".join(f"{n % 7},{n % 5},{n % 3},{n % 11}\n" for n in range(rows)))
+    return session.upload_data(str(path), key_prefix=f"{name}/{path.stem}")
+
+
+def xgboost(**options):
+    image = sagemaker.image_uris.retrieve("xgboost", session.boto_region_name, "1.7-1")
+    return Estimator(image, ROLE, instance_count=1, instance_type="ml.m5.large", sagemaker_session=session,
+                     base_job_name=name[:30].rstrip("-"),
+                     hyperparameters={"num_round": 20, "max_depth": 3, "eta": 0.2, "objective": "reg:squarederror"},
+                     **options)
+
+
+def estimator():
+    """fit() with logs on the default bucket, the artifact, tags and analytics."""
+    train, validation = abalone_like(here / "train.csv", 300), abalone_like(here / "validation.csv", 60)
+    made = xgboost(tags=[{"Key": "team", "Value": "ml"}])
+    made.fit({"train": TrainingInput(train, content_type="text/csv"),
+              "validation": TrainingInput(validation, content_type="text/csv")})
+    assert made.model_data.endswith("/output/model.tar.gz"), made.model_data
+    files = session.download_data(str(here), made.model_data.split("/")[2], "/".join(made.model_data.split("/")[3:]))
+    assert (here / "model.tar.gz").stat().st_size > 100, files
+    described = session.describe_training_job(made.latest_training_job.name)
+    metrics = {m["MetricName"] for m in described["FinalMetricDataList"]}
+    assert "validation:rmse" in metrics, metrics
+    frame = sagemaker.analytics.TrainingJobAnalytics(made.latest_training_job.name, ["validation:rmse"],
+                                                     sagemaker_session=session).dataframe()
+    assert len(frame) >= 1 and (frame.metric_name == "validation:rmse").all(), frame
+
+
+def xgboost_spot():
+    """Managed spot training with checkpoints: the SDK prints the savings."""
+    train = abalone_like(here / "train.csv", 200)
+    bucket = session.default_bucket()
+    made = xgboost(use_spot_instances=True, max_run=600, max_wait=900,
+                   checkpoint_s3_uri=f"s3://{bucket}/{name}/checkpoints")
+    made.fit({"train": TrainingInput(train, content_type="text/csv")})
+    described = session.describe_training_job(made.latest_training_job.name)
+    assert described["EnableManagedSpotTraining"] is True and described["BillableTimeInSeconds"] >= 1
+    kept = session.list_s3_files(bucket, f"{name}/checkpoints")
+    assert any("xgboost-checkpoint" in key for key in kept), kept
+
+
+def script_mode():
+    """A framework estimator: source_dir, requirements of the toolkit contract, hyperparameters of every type."""
+    from sagemaker.sklearn import SKLearn
+    source = here / "src"
+    source.mkdir()
+    (source / "helper.py").write_text("def greet():\n    return 'hello from the helper'\n")
+    (source / "train.py").write_text("""
+import argparse, json, os
+import helper
+parser = argparse.ArgumentParser()
+parser.add_argument('--epochs', type=int)
+parser.add_argument('--rate', type=float)
+parser.add_argument('--tag')
+parser.add_argument('--model-dir', default=os.environ['SM_MODEL_DIR'])
+parser.add_argument('--train', default=os.environ['SM_CHANNEL_TRAIN'])
+args = parser.parse_args()
+print(helper.greet(), args.epochs + 1, args.rate * 2, repr(args.tag))
+print('accuracy=0.875;')
+assert os.environ['SM_NUM_GPUS'] is not None and json.loads(os.environ['SM_HPS'])['epochs'] == 2
+open(args.model_dir + '/m', 'w').write(open(args.train + '/train.csv').readline())
+""")
+    train = abalone_like(here / "train.csv", 10)
+    made = SKLearn("train.py", source_dir=str(source), framework_version="1.2-1", py_version="py3", role=ROLE,
+                   instance_type="ml.m5.large", instance_count=1, sagemaker_session=session,
+                   base_job_name=name[:30].rstrip("-"), hyperparameters={"epochs": 2, "rate": 0.5, "tag": "a b"},
+                   metric_definitions=[{"Name": "accuracy", "Regex": "accuracy=(.*?);"}])
+    made.fit({"train": train})
+    described = session.describe_training_job(made.latest_training_job.name)
+    assert described["FinalMetricDataList"][0]["Value"] == 0.875
+    (source / "train.py").write_text("raise RuntimeError('deliberate')\n")
+    failing = SKLearn("train.py", source_dir=str(source), framework_version="1.2-1", py_version="py3", role=ROLE,
+                      instance_type="ml.m5.large", instance_count=1, sagemaker_session=session,
+                      base_job_name=name[:30].rstrip("-"))
+    try:
+        failing.fit()
+    except sagemaker.exceptions.UnexpectedStatusException as error:
+        assert "AlgorithmError" in str(error) and "deliberate" in str(error), str(error)
+    else:
+        raise AssertionError("a failing script must fail fit()")
+
+
+def stop_and_attach():
+    """wait=False, attach() from another estimator, stop()."""
+    from sagemaker.sklearn import SKLearn
+    source = here / "src"
+    source.mkdir()
+    (source / "train.py").write_text("import time\nprint('up', flush=True)\ntime.sleep(600)\n")
+    made = SKLearn("train.py", source_dir=str(source), framework_version="1.2-1", py_version="py3", role=ROLE,
+                   instance_type="ml.m5.large", instance_count=1, sagemaker_session=session,
+                   base_job_name=name[:30].rstrip("-"))
+    made.fit(wait=False)
+    job = made.latest_training_job.name
+    made.latest_training_job.stop()
+    deadline = time.monotonic() + 60
+    while session.describe_training_job(job)["TrainingJobStatus"] != "Stopped":
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    attached = SKLearn.attach(job, sagemaker_session=session)
+    assert attached.latest_training_job.name == job and attached.entry_point == "train.py"
+
+
+{"estimator": estimator, "xgboost_spot": xgboost_spot, "script_mode": script_mode,
+ "stop_and_attach": stop_and_attach}[case]()
+print(f"{case} passed")
