@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "env/clock.h"
 #include "env/files.h"
+#include "wire/s3_uri.h"
 
 namespace sabia::wire {
 
@@ -28,13 +29,6 @@ struct S3Endpoint {
   std::string secret_access_key;
   std::string session_token;  // "" for long-lived keys
 };
-
-struct S3Location {
-  std::string bucket;
-  std::string key;
-};
-// "s3://bucket/some/key" → {"bucket", "some/key"}; the key may be empty. "https://" forms are accepted in path style.
-Result<S3Location> ParseS3Uri(std::string_view uri);
 
 struct S3Object {
   std::string key;
