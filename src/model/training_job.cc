@@ -95,6 +95,7 @@ json::object TrainingJob::ToJson() const {
       {"transitions", ListToJson(transitions, TransitionToJson)},
       {"attempts", ListToJson(attempts, AttemptToJson)},
       {"failure_reason", failure_reason},
+      {"failure_is_ours", failure_is_ours},
       {"final_metrics", ListToJson(final_metrics, [](const FinalMetric& m) { return m.ToJson(); })},
       {"model_uploaded", model_uploaded},
       {"stop_reason", Name(stop_reason)},
@@ -126,6 +127,7 @@ Result<TrainingJob> TrainingJob::FromJson(const json::object& document) {
   in.OptionalTime("training_start", job.training_start);
   in.OptionalTime("training_end", job.training_end);
   in.Text("failure_reason", job.failure_reason);
+  in.Flag("failure_is_ours", job.failure_is_ours);
   in.List("final_metrics", FinalMetric::FromJson, job.final_metrics);
   in.Flag("model_uploaded", job.model_uploaded);
   in.OptionalTime("stop_requested", job.stop_requested);
@@ -164,6 +166,11 @@ std::optional<Seconds> TrainingJob::MaxWait() const {
 }
 std::optional<Seconds> TrainingJob::MaxPending() const {
   return LimitOf(request, "MaxPendingTimeInSeconds");
+}
+
+int TrainingJob::MaxRetries() const {
+  const json::object* strategy = FindObject(request, "RetryStrategy");
+  return strategy == nullptr ? 0 : static_cast<int>(GetInt(*strategy, "MaximumRetryAttempts"));
 }
 
 std::string_view PrimaryStatus(TrainingPhase phase) {

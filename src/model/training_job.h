@@ -64,6 +64,7 @@ inline constexpr std::array kTrainingEdges = {
     Edge{TrainingPhase::kUploading, TrainingPhase::kCompleted},
     Edge{TrainingPhase::kUploading, TrainingPhase::kStopping},
     Edge{TrainingPhase::kUploading, TrainingPhase::kFailing},
+    Edge{TrainingPhase::kUploading, TrainingPhase::kInterrupting},  // an instance lost before all was uploaded
     Edge{TrainingPhase::kUploading, TrainingPhase::kQueued},
     Edge{TrainingPhase::kInterrupting, TrainingPhase::kQueued},
     Edge{TrainingPhase::kInterrupting, TrainingPhase::kUploading},
@@ -125,6 +126,7 @@ struct TrainingJob {
   std::optional<WallTime> training_start;
   std::optional<WallTime> training_end;
   std::string failure_reason;
+  bool failure_is_ours = false;            // an internal error: RetryStrategy applies
   std::vector<FinalMetric> final_metrics;
   bool model_uploaded = false;
 
@@ -145,6 +147,7 @@ struct TrainingJob {
   std::optional<Seconds> MaxRuntime() const;
   std::optional<Seconds> MaxWait() const;
   std::optional<Seconds> MaxPending() const;
+  int MaxRetries() const;                  // RetryStrategy; 0 when absent
 };
 
 // "InProgress", "Completed", "Failed", "Stopping", "Stopped".
