@@ -42,16 +42,17 @@ template <typename... Args>
 #define SABIA_CONCAT_INNER(a, b) a##b
 #define SABIA_CONCAT(a, b) SABIA_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expr)                                      \
-  do {                                                             \
-    auto sabia_status = (expr);                                    \
-    if (!sabia_status) {                                           \
-      return tl::make_unexpected(std::move(sabia_status).error()); \
-    }                                                              \
+// Numbered by __COUNTER__, so that either may stand in a lambda that is itself the argument of one.
+#define RETURN_IF_ERROR(expr) \
+  SABIA_RETURN_IF_ERROR_INNER(SABIA_CONCAT(sabia_status_, __COUNTER__), expr)
+#define SABIA_RETURN_IF_ERROR_INNER(tmp, expr)                    \
+  do {                                                            \
+    auto tmp = (expr);                                            \
+    if (!tmp) return tl::make_unexpected(std::move(tmp).error()); \
   } while (false)
 
 #define ASSIGN_OR_RETURN(decl, expr) \
-  SABIA_ASSIGN_OR_RETURN_INNER(SABIA_CONCAT(sabia_result_, __LINE__), decl, expr)
+  SABIA_ASSIGN_OR_RETURN_INNER(SABIA_CONCAT(sabia_result_, __COUNTER__), decl, expr)
 #define SABIA_ASSIGN_OR_RETURN_INNER(tmp, decl, expr)           \
   auto tmp = (expr);                                            \
   if (!tmp) return tl::make_unexpected(std::move(tmp).error()); \

@@ -10,8 +10,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +23,8 @@ namespace sabia::store {
 
 // Stored as its number: append only, never renumber.
 enum class Kind : int { kTrainingJob = 1, kInstance = 2, kTrialComponent = 3 };
+
+std::string_view Name(Kind kind);  // "training job", for messages
 
 struct Resource {
   Kind kind = Kind::kTrainingJob;
@@ -40,16 +40,23 @@ struct Resource {
 
 using Tags = std::vector<std::pair<std::string, std::string>>;  // in order of insertion
 
+inline constexpr std::size_t kTagsMax = 50;  // of one ARN
+
 // One change of a commit.
+//   kInsert      the whole resource, which gets revision 1; `tags` are all that `arn` has
+//   afterwards kUpdate      status, modified, live, parent and document of the resource at the
+//   revision that was read;
+//                name and created stay. `modified` never goes back: the later of stored and given
+//                wins
+//   kDelete      the resource (kind, name, revision) and, when `arn` is given, its tags
+//   kSetTags     adds `tags` to `arn`; an existing key gets the new value and keeps its place
+//   kRemoveTags  removes the keys of `tags` from `arn`; values are not read, absent keys are fine
 struct Change {
   enum class Op { kInsert, kUpdate, kDelete, kSetTags, kRemoveTags };
   Op op = Op::kInsert;
-  Resource resource;  // kInsert, kUpdate (with the revision that was read), kDelete (kind, name,
-                      // revision)
-  // kInsert: initial tags. kSetTags: added or replaced; the ARN names the owner. kRemoveTags: only
-  // keys are read.
+  Resource resource;
   Tags tags;
-  std::string arn;  // tags belong to an ARN; required when tags is not empty
+  std::string arn;  // owner of the tags; required when `tags` is not empty
 };
 
 struct ListQuery {
@@ -63,14 +70,18 @@ struct ListQuery {
   std::optional<WallTime> modified_after;   // exclusive
   std::optional<WallTime> modified_before;  // exclusive
   // Further conditions on the document: a filter in memory over rows that match the rest. May be
-  // empty.
+  // empty. Its identity (for example the condition as text) is bound into the token.
   std::function<bool(const Resource&)> filter;
+  std::string filter_identity;
   SortBy sort_by = SortBy::kCreationTime;
   bool ascending = false;
   std::size_t limit = 10;
   std::string token;  // of the previous page; "" starts
 };
 
+// A page may be short or empty while a token says that more follows, as on AWS: the rows looked at
+// per call are bounded, so a condition that hardly any row meets costs many quick calls instead of
+// one that blocks.
 struct Page {
   std::vector<Resource> rows;
   std::string next_token;  // "" at the end
@@ -91,7 +102,7 @@ class Resources {
   Result<std::vector<Resource>> Live(Kind kind);
   Result<std::vector<Resource>> Children(Kind kind, std::string_view parent);
 
-  // All or nothing. kSetTags beyond 50 tags for one ARN fails with kResourceExhausted.
+  // All or nothing. Tags beyond kTagsMax for one ARN fail with kResourceExhausted.
   Status Commit(const std::vector<Change>& changes);
 
   Result<Tags> GetTags(std::string_view arn);

@@ -1,0 +1,19 @@
+#include "store/state.h"
+
+#include <iterator>
+
+#include "store/resources.h"
+#include "store/series.h"
+
+namespace sabia::store {
+
+Result<std::unique_ptr<Database>> OpenState(const Paths& paths) {
+  // The version of the file is the number of steps taken: later steps of either part go to the end
+  // of this list.
+  std::vector<std::string> steps = Resources::Migrations();
+  std::vector<std::string> series = Series::Migrations();
+  std::move(series.begin(), series.end(), std::back_inserter(steps));
+  return Database::Open({.path = paths.resources_db(), .migrations = std::move(steps)});
+}
+
+}  // namespace sabia::store
