@@ -1,12 +1,12 @@
 // Copies the write-ahead log back into the database file, off the path of commits.
 //
 // Every kSoftPages of new log a passive checkpoint runs beside the writer. Under writes that never
-// pause the log could then never start again from its beginning; so when it is longer than
-// kHardPages, the tail is copied with the writer held up, which takes a few milliseconds because
-// the passive one has just done the rest.
+// pause, or when that thread gets no processor, the log would grow without end and never start
+// again from its beginning; so when it is longer than kHardPages, the writer itself copies the rest
+// before it goes on, which takes a few milliseconds when the passive one has just done most of it.
 //
-// Threading: Notify is called by the writer after each commit and only wakes the thread. Errors are
-// logged and tried again with the next commits: the log grows meanwhile, nothing is lost.
+// Threading: OnCommit is called by the writer's thread after each commit. Errors are logged and
+// tried again with later commits: the log grows meanwhile, nothing is lost.
 #pragma once
 
 #include <condition_variable>
@@ -28,15 +28,15 @@ class Checkpointer {
   Checkpointer& operator=(const Checkpointer&) = delete;
   ~Checkpointer();
 
-  // The log holds this many pages now.
-  void Notify(int log_pages);
+  // The log holds this many pages now. May block for as long as the copying takes.
+  void OnCommit(sqlite3* writer, int log_pages);
 
  private:
   void Loop();
-  // Pages in the log afterwards.
-  int Checkpoint();
+  void CopyAll(sqlite3* writer, int log_pages);
 
   std::unique_ptr<Connection> connection_;
+  int hard_next_ = kHardPages;  // of the writer's thread
   std::mutex mutex_;
   std::condition_variable grown_;
   int log_pages_ = 0;      // guarded by mutex_

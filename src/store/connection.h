@@ -98,12 +98,13 @@ class Statement {
 
 class Connection {
  public:
+  static constexpr int kBusyTimeoutMs = 10'000;
   enum class Mode { kReadWrite, kReadOnly };
   struct Options {
     env::Path path;
     Mode mode = Mode::kReadWrite;
     std::size_t cache_kib = 4096;
-    int busy_timeout_ms = 10'000;
+    int busy_timeout_ms = kBusyTimeoutMs;
   };
   // kReadWrite creates the file (mode 0600) and turns on WAL with synchronous=FULL.
   static Result<std::unique_ptr<Connection>> Open(const Options& options);

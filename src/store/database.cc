@@ -62,8 +62,8 @@ class Database::Impl {
   ReaderPool& readers() { return readers_; }
 
  private:
-  static int OnCommit(void* checkpointer, sqlite3* /*db*/, const char* /*name*/, int pages) {
-    static_cast<Checkpointer*>(checkpointer)->Notify(pages);
+  static int OnCommit(void* checkpointer, sqlite3* db, const char* /*name*/, int pages) {
+    static_cast<Checkpointer*>(checkpointer)->OnCommit(db, pages);
     return SQLITE_OK;
   }
 
@@ -79,14 +79,13 @@ Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Database::~Database() = default;
 
 Result<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
-  Connection::Options connection_options{.path = options.path, .cache_kib = options.cache_kib};
+  const Connection::Options connection_options{.path = options.path,
+                                               .cache_kib = options.cache_kib};
   Impl::Parts parts;
   ASSIGN_OR_RETURN(parts.writer, Connection::Open(connection_options));
   RETURN_IF_ERROR(
       parts.writer->Execute("PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=16777216"));
   RETURN_IF_ERROR(Migrate(*parts.writer, options));
-  // A checkpoint that holds up the writer gives up on slow readers after this.
-  connection_options.busy_timeout_ms = 50;
   ASSIGN_OR_RETURN(parts.copier, Connection::Open(connection_options));
   RETURN_IF_ERROR(parts.copier->Execute("PRAGMA wal_autocheckpoint=0"));
   parts.reader_options = {.path = std::move(options.path),
