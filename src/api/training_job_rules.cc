@@ -1,0 +1,343 @@
+#include "api/training_job_rules.h"
+
+#include <set>
+
+#include "api/metric_regex.h"
+#include "model/builtin_metrics.h"
+#include "model/images.h"
+#include "model/limits.h"
+#include "wire/s3_uri.h"
+
+namespace sabia::api {
+namespace {
+
+using wire::AwsResult;
+using wire::RefuseValidation;
+
+void Default(json::object& object, std::string_view key, json::value value) {
+  json::value& slot = object[key];
+  if (slot.is_null()) slot = std::move(value);
+}
+
+json::object& Structure(json::object& object, std::string_view key) {
+  json::value& slot = object[key];
+  if (!slot.is_object()) slot = json::object();
+  return slot.get_object();
+}
+
+const json::array& List(const json::object& object, std::string_view key) {
+  static const json::array kEmpty;
+  const json::array* found = FindArray(object, key);
+  return found == nullptr ? kEmpty : *found;
+}
+
+// What a built-in image implies when the request has no definitions of its own.
+json::array ImpliedMetrics(const json::object& request) {
+  json::array out;
+  const auto image = model::ResolveTrainingImage(request);
+  if (!image || *image != model::ImageKind::kXgboost) return out;
+  for (const model::MetricDefinition& metric : model::XgboostMetricDefinitions()) {
+    out.push_back({{"Name", metric.name}, {"Regex", metric.regex}});
+  }
+  return out;
+}
+
+void NoteMetrics(const json::object& request, std::vector<std::string>& notes) {
+  for (const json::value& value :
+       List(*FindObject(request, "AlgorithmSpecification"), "MetricDefinitions")) {
+    const auto groups = CountRegexGroups(GetString(value.get_object(), "Regex"));
+    if (!groups || *groups > 0) continue;
+    notes.push_back(fmt::format("metric '{}': the regex has no group, so it never yields a value",
+                                GetString(value.get_object(), "Name")));
+  }
+}
+
+Quota InstanceQuota(std::int64_t wanted) {
+  return {"Instances for a training job", "Instances", model::kInstancesPerJobMax, wanted};
+}
+
+AwsResult<void> CheckMetrics(const json::object& algorithm) {
+  std::set<std::string> names;
+  for (const json::value& value : List(algorithm, "MetricDefinitions")) {
+    const json::object& definition = value.get_object();
+    const std::string name = GetString(definition, "Name");
+    if (!names.insert(name).second) {
+      return RefuseValidation("Metric definition names must be unique, and '{}' is given twice",
+                              name);
+    }
+    const auto groups = CountRegexGroups(GetString(definition, "Regex"));
+    if (!groups) {
+      return RefuseValidation("Regex '{}' of metric definition '{}' is not valid: {}",
+                              GetString(definition, "Regex"), name, groups.error().message);
+    }
+  }
+  return {};
+}
+
+AwsResult<void> CheckAlgorithm(const json::object& request) {
+  const json::object* algorithm = FindObject(request, "AlgorithmSpecification");
+  if (algorithm == nullptr) return RefuseNull("algorithmSpecification");
+  if (GetString(*algorithm, "TrainingImage").empty()) {
+    return RefuseNull("algorithmSpecification.trainingImage");
+  }
+  const auto image = model::ResolveTrainingImage(request);
+  if (!image) return RefuseValidation("{}", image.error().message);
+  return CheckMetrics(*algorithm);
+}
+
+AwsResult<int> CheckGroups(const json::object& resources) {
+  const json::array& groups = List(resources, "InstanceGroups");
+  if (resources.contains("InstanceType") || resources.contains("InstanceCount")) {
+    return RefuseValidation(
+        "InstanceGroups cannot be combined with InstanceType or InstanceCount in ResourceConfig");
+  }
+  std::set<std::string> names;
+  int count = 0;
+  for (const json::value& group : groups) {
+    const std::string name = GetString(group.get_object(), "InstanceGroupName");
+    const std::int64_t hosts = GetInt(group.get_object(), "InstanceCount");
+    if (!names.insert(name).second) {
+      return RefuseValidation("Instance group names must be unique, and '{}' is given twice", name);
+    }
+    if (hosts < 1)
+      return RefuseValidation("InstanceCount of instance group '{}' must be at least 1", name);
+    if (hosts > model::kInstancesPerJobMax) {
+      return RefuseQuota(InstanceQuota(hosts));
+    }
+    count += static_cast<int>(hosts);
+  }
+  return count;
+}
+
+AwsResult<void> CheckResources(const json::object& request) {
+  const json::object* resources = FindObject(request, "ResourceConfig");
+  if (resources == nullptr) return RefuseNull("resourceConfig");
+  std::int64_t count = 0;
+  if (!List(*resources, "InstanceGroups").empty()) {
+    ASSIGN_OR_RETURN(count, CheckGroups(*resources));
+  } else {
+    if (!FindString(*resources, "InstanceType")) return RefuseNull("resourceConfig.instanceType");
+    if (!FindInt(*resources, "InstanceCount")) return RefuseNull("resourceConfig.instanceCount");
+    count = GetInt(*resources, "InstanceCount");
+    if (count < 1) return RefuseValidation("InstanceCount in ResourceConfig must be at least 1");
+  }
+  if (count > model::kInstancesPerJobMax) {
+    return RefuseQuota(InstanceQuota(count));
+  }
+  const auto volume = FindInt(*resources, "VolumeSizeInGB");
+  if (volume && *volume > model::kVolumeGiBMax) {
+    return RefuseQuota(
+        {"Size of EBS volume for a training job instance", "GBs", model::kVolumeGiBMax, *volume});
+  }
+  return {};
+}
+
+AwsResult<void> CheckLimits(const json::object& request) {
+  const json::object* condition = FindObject(request, "StoppingCondition");
+  const std::int64_t run = GetInt(*condition, "MaxRuntimeInSeconds");
+  if (Seconds(run) > model::kMaxRuntimeMax) {
+    return RefuseQuota(
+        {"Longest run time for a training job", "Seconds", model::kMaxRuntimeMax.count(), run});
+  }
+  const auto wait = FindInt(*condition, "MaxWaitTimeInSeconds");
+  if (!wait) return {};
+  if (!GetBool(request, "EnableManagedSpotTraining")) {
+    return RefuseValidation(
+        "Invalid MaxWaitTimeInSeconds. It is only supported when EnableManagedSpotTraining is set "
+        "to "
+        "true");
+  }
+  if (*wait < run) {
+    return RefuseValidation(
+        "Invalid MaxWaitTimeInSeconds. It must be present and be greater than or equal to "
+        "MaxRuntimeInSeconds");
+  }
+  return {};
+}
+
+AwsResult<void> CheckChannelMode(const json::object& channel, std::string_view mode,
+                                 const std::string& name) {
+  if (mode == "Pipe") {
+    return RefuseValidation(
+        "Input mode Pipe of channel '{}' is not supported: use File or FastFile", name);
+  }
+  for (const auto& [member, other] :
+       {std::pair{"CompressionType", "Gzip"}, std::pair{"RecordWrapperType", "RecordIO"}}) {
+    if (GetString(channel, member, "None") != "None") {
+      return RefuseValidation(
+          "{} {} of channel '{}' is only supported in Pipe mode; the channel's input mode is {}",
+          member, other, name, mode);
+    }
+  }
+  return {};
+}
+
+AwsResult<void> CheckSource(const json::object& request, const json::object& channel,
+                            std::string_view mode) {
+  const std::string name = GetString(channel, "ChannelName");
+  const json::object* source = FindObject(*FindObject(channel, "DataSource"), "S3DataSource");
+  if (source == nullptr) {
+    return RefuseValidation("DataSource of channel '{}' must hold an S3DataSource", name);
+  }
+  const std::string type = GetString(*source, "S3DataType");
+  if (type != "S3Prefix" && type != "ManifestFile") {
+    return RefuseValidation(
+        "S3DataType {} of channel '{}' is not supported: use S3Prefix or ManifestFile", type, name);
+  }
+  if (mode == "FastFile" && type != "S3Prefix") {
+    return RefuseValidation(
+        "Input mode FastFile of channel '{}' requires S3DataType S3Prefix, not {}", name, type);
+  }
+  std::set<std::string_view> groups;
+  for (const json::value& group : List(*FindObject(request, "ResourceConfig"), "InstanceGroups")) {
+    groups.insert(FindString(group.get_object(), "InstanceGroupName").value_or(""));
+  }
+  for (const json::value& group : List(*source, "InstanceGroupNames")) {
+    if (!groups.contains(View(group.get_string()))) {
+      return RefuseValidation(
+          "Channel '{}' names instance group '{}', which is not in ResourceConfig.InstanceGroups",
+          name, View(group.get_string()));
+    }
+  }
+  return {};
+}
+
+AwsResult<void> CheckChannels(const json::object& request) {
+  const std::string default_mode =
+      GetString(*FindObject(request, "AlgorithmSpecification"), "TrainingInputMode");
+  if (default_mode == "Pipe" && List(request, "InputDataConfig").empty()) {
+    return RefuseValidation("TrainingInputMode Pipe is not supported: use File or FastFile");
+  }
+  std::set<std::string> names;
+  for (const json::value& value : List(request, "InputDataConfig")) {
+    const json::object& channel = value.get_object();
+    const std::string name = GetString(channel, "ChannelName");
+    if (name == "." || name == "..")
+      return RefuseValidation("Channel name '{}' is not allowed", name);
+    if (!names.insert(name).second) {
+      return RefuseValidation("Channel names must be unique, and '{}' is given twice", name);
+    }
+    const std::string mode = GetString(channel, "InputMode", default_mode);
+    RETURN_IF_ERROR(CheckChannelMode(channel, mode, name));
+    RETURN_IF_ERROR(CheckSource(request, channel, mode));
+  }
+  return {};
+}
+
+// A path inside the job's own file system: absolute, without "..", and not the root.
+AwsResult<void> CheckLocalPath(const json::object& request, std::string_view structure) {
+  const json::object* config = FindObject(request, structure);
+  const auto path = config == nullptr ? std::nullopt : FindString(*config, "LocalPath");
+  if (!path) return {};
+  const std::string framed = fmt::format("{}/", *path);
+  if (!path->starts_with('/') || framed.find("/../") != std::string::npos ||
+      path->find('\0') != std::string_view::npos ||
+      path->find_first_not_of('/') == std::string_view::npos) {
+    return RefuseValidation(
+        "LocalPath '{}' in {} must be an absolute path below / without '..' components", *path,
+        structure);
+  }
+  return {};
+}
+
+AwsResult<void> CheckUri(const json::object& request, std::string_view structure,
+                         std::string_view member) {
+  const json::object* config = FindObject(request, structure);
+  const auto uri = config == nullptr ? std::nullopt : FindString(*config, member);
+  if (!uri) return {};
+  const auto parsed = wire::ParseS3Uri(*uri);
+  if (!parsed) {
+    return RefuseValidation("{} '{}' in {} is not an S3 URI: {}", member, *uri, structure,
+                            parsed.error().message);
+  }
+  return {};
+}
+
+AwsResult<void> CheckTags(const json::object& request) {
+  std::set<std::string> keys;
+  for (const json::value& tag : List(request, "Tags")) {
+    const std::string key = GetString(tag.get_object(), "Key");
+    if (!keys.insert(key).second) {
+      return RefuseValidation("Tag keys must be unique, and '{}' is given twice", key);
+    }
+    if (key.starts_with("aws:")) {
+      return RefuseValidation("Tag key '{}' is not allowed: the prefix aws: is reserved", key);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+tl::unexpected<wire::AwsError> RefuseNull(std::string_view path) {
+  return RefuseValidation(
+      "1 validation error detected: Value null at '{}' failed to satisfy constraint: Member must "
+      "not be "
+      "null",
+      path);
+}
+
+tl::unexpected<wire::AwsError> RefuseQuota(const Quota& quota) {
+  return wire::Refuse("ResourceLimitExceeded", 400,
+                      "The request delta of {} {} for '{}' is greater than the account-level "
+                      "service-limit of {} {}.",
+                      quota.wanted, quota.unit, quota.name, quota.limit, quota.unit);
+}
+
+void CompleteRequest(json::object& request) {
+  if (json::value* algorithm = request.if_contains("AlgorithmSpecification");
+      algorithm != nullptr) {
+    if (json::object* object = algorithm->if_object(); object != nullptr) {
+      Default(*object, "MetricDefinitions", ImpliedMetrics(request));
+      Default(*object, "EnableSageMakerMetricsTimeSeries", false);
+    }
+  }
+  json::object& output = Structure(request, "OutputDataConfig");
+  Default(output, "KmsKeyId", "");
+  Default(output, "CompressionType", "GZIP");
+  Default(Structure(request, "StoppingCondition"), "MaxRuntimeInSeconds",
+          model::kMaxRuntimeDefault.count());
+  if (json::value* channels = request.if_contains("InputDataConfig"); channels != nullptr) {
+    for (json::value& channel : channels->get_array()) {
+      Default(channel.get_object(), "CompressionType", "None");
+      Default(channel.get_object(), "RecordWrapperType", "None");
+    }
+  }
+  Default(request, "HyperParameters", json::object());
+  for (const char* flag : {"EnableNetworkIsolation", "EnableInterContainerTrafficEncryption",
+                           "EnableManagedSpotTraining"}) {
+    Default(request, flag, false);
+  }
+}
+
+AwsResult<void> CheckRequest(const json::object& request) {
+  RETURN_IF_ERROR(CheckAlgorithm(request));
+  RETURN_IF_ERROR(CheckResources(request));
+  RETURN_IF_ERROR(CheckLimits(request));
+  RETURN_IF_ERROR(CheckChannels(request));
+  RETURN_IF_ERROR(CheckLocalPath(request, "CheckpointConfig"));
+  RETURN_IF_ERROR(CheckLocalPath(request, "DebugHookConfig"));
+  RETURN_IF_ERROR(CheckUri(request, "OutputDataConfig", "S3OutputPath"));
+  RETURN_IF_ERROR(CheckUri(request, "CheckpointConfig", "S3Uri"));
+  return CheckTags(request);
+}
+
+std::vector<std::string> NotesOnRequest(const json::object& request) {
+  std::vector<std::string> notes;
+  const bool spot = GetBool(request, "EnableManagedSpotTraining");
+  if (spot && !request.contains("CheckpointConfig")) {
+    notes.emplace_back(
+        "spot without CheckpointConfig: an interruption restarts the program from the beginning");
+  }
+  if (spot && !FindInt(*FindObject(request, "StoppingCondition"), "MaxWaitTimeInSeconds")) {
+    notes.emplace_back("spot without MaxWaitTimeInSeconds: waiting for capacity has no limit");
+  }
+  const json::object* profiler = FindObject(request, "ProfilerConfig");
+  if (profiler != nullptr && !GetBool(*profiler, "DisableProfiler")) {
+    notes.emplace_back("ProfilerConfig: no profiler output is written");
+  }
+  NoteMetrics(request, notes);
+  return notes;
+}
+
+}  // namespace sabia::api

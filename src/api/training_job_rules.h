@@ -1,0 +1,42 @@
+// The rules of CreateTrainingJob that the schema cannot state: defaults, and what must hold between
+// members.
+//
+// Everything here is a function of the request alone; what needs buckets or other jobs is in
+// training_jobs.cc. Pure; any thread. Errors: ValidationException with AWS's sentence where it is
+// known, ResourceLimitExceeded. Not here: which members are refused outright
+// (training_job_fields.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "wire/aws_error.h"
+
+namespace sabia::api {
+
+// Adds the values that the service fills in and DescribeTrainingJob echoes. Idempotent.
+// REQUIRES: the request passed the schema.
+void CompleteRequest(json::object& request);
+
+// REQUIRES: completed by CompleteRequest.
+wire::AwsResult<void> CheckRequest(const json::object& request);
+
+// What the user should know and AWS does not refuse, such as spot without checkpoints.
+std::vector<std::string> NotesOnRequest(const json::object& request);
+
+// The sentence that names a missing member, as the schema's validator words it.
+tl::unexpected<wire::AwsError> RefuseNull(std::string_view path);
+
+// One request above a limit of this engine.
+struct Quota {
+  std::string_view name;  // "Size of EBS volume for a training job instance"
+  std::string_view unit;  // "GBs"
+  std::int64_t limit = 0;
+  std::int64_t wanted = 0;
+};
+tl::unexpected<wire::AwsError> RefuseQuota(const Quota& quota);
+
+}  // namespace sabia::api

@@ -1,0 +1,16 @@
+// A training job as DescribeTrainingJob and ListTrainingJobs print it.
+//
+// Both are functions of the stored record alone, so an answer can be kept for as long as the
+// record's revision stands. Source: DescribeTrainingJob and TrainingJobSummary of the SageMaker API
+// reference. Pure; any thread.
+#pragma once
+
+#include "base/json.h"
+#include "model/training_job.h"
+
+namespace sabia::api {
+
+json::object DescribeView(const model::TrainingJob& job);
+json::object SummaryView(const model::TrainingJob& job);
+
+}  // namespace sabia::api

@@ -1,0 +1,352 @@
+#include "api/training_jobs.h"
+
+#include <algorithm>
+
+#include "api/training_job_fields.h"
+#include "api/training_job_rules.h"
+#include "api/training_job_view.h"
+#include "model/limits.h"
+#include "objects/input_listing.h"
+#include "wire/s3_uri.h"
+
+namespace sabia::api {
+namespace {
+
+using wire::AwsError;
+using wire::AwsResult;
+using wire::RefuseValidation;
+
+// A controller writes a record a few times a second at most, so a handful of collisions in a row is
+// a bug elsewhere.
+constexpr int kChangeAttemptsMax = 16;
+
+tl::unexpected<AwsError> NotFound() { return RefuseValidation("Requested resource not found."); }
+
+tl::unexpected<AwsError> Pass(const Error& error) {
+  return tl::unexpected<AwsError>(wire::ToAwsError(error));
+}
+
+tl::unexpected<AwsError> NameTaken(std::string_view arn) {
+  return wire::Refuse(
+      "ResourceInUse", 400,
+      "Training job names must be unique within an AWS account and region, and a training "
+      "job with this name already exists ({})",
+      arn);
+}
+
+std::string NameOf(const json::object& request) { return GetString(request, "TrainingJobName"); }
+
+store::Resource ToRow(const model::TrainingJob& job) {
+  store::Resource row;
+  row.kind = store::Kind::kTrainingJob;
+  row.name = job.name;
+  row.status = model::PrimaryStatus(job.phase);
+  row.created = job.created;
+  row.modified = job.modified;
+  row.document = json::serialize(job.ToJson());
+  return row;
+}
+
+store::Tags TagsOf(const json::object& request) {
+  store::Tags tags;
+  const json::array* list = FindArray(request, "Tags");
+  if (list == nullptr) return tags;
+  for (const json::value& tag : *list) {
+    tags.emplace_back(GetString(tag.get_object(), "Key"), GetString(tag.get_object(), "Value"));
+  }
+  return tags;
+}
+
+std::optional<WallTime> TimeOf(const json::object& request, std::string_view member) {
+  const auto seconds = FindDouble(request, member);
+  if (!seconds) return std::nullopt;
+  return FromUnixSeconds(*seconds);
+}
+
+store::ListQuery QueryOf(const json::object& request) {
+  store::ListQuery query;
+  query.kind = store::Kind::kTrainingJob;
+  if (const auto status = FindString(request, "StatusEquals")) query.status = std::string(*status);
+  query.name_contains = GetString(request, "NameContains");
+  query.created_after = TimeOf(request, "CreationTimeAfter");
+  query.created_before = TimeOf(request, "CreationTimeBefore");
+  query.modified_after = TimeOf(request, "LastModifiedTimeAfter");
+  query.modified_before = TimeOf(request, "LastModifiedTimeBefore");
+  const std::string sort = GetString(request, "SortBy", "CreationTime");
+  query.sort_by = sort == "Name"     ? store::ListQuery::SortBy::kName
+                  : sort == "Status" ? store::ListQuery::SortBy::kStatus
+                                     : store::ListQuery::SortBy::kCreationTime;
+  query.ascending = GetString(request, "SortOrder", "Descending") == "Ascending";
+  query.limit = static_cast<std::size_t>(
+      GetInt(request, "MaxResults", static_cast<std::int64_t>(model::kListPageDefault)));
+  query.token = GetString(request, "NextToken");
+  return query;
+}
+
+AwsResult<model::TrainingJob> Decode(const store::Resource& row) {
+  auto document = ParseJsonObject(row.document);
+  if (!document) return Pass(document.error());
+  auto job = model::TrainingJob::FromJson(*document);
+  if (!job) return Pass(job.error());
+  return std::move(*job);
+}
+
+}  // namespace
+
+std::string TrainingJobArn(std::string_view region, std::string_view account,
+                           std::string_view name) {
+  return fmt::format("arn:aws:sagemaker:{}:{}:training-job/{}", region, account, name);
+}
+
+AwsResult<TrainingJobs::Stored> TrainingJobs::Load(std::string_view name) {
+  auto row = resources_.Get(store::Kind::kTrainingJob, name);
+  if (!row) {
+    if (row.error().code == ErrorCode::kNotFound) return NotFound();
+    return Pass(row.error());
+  }
+  ASSIGN_OR_RETURN(model::TrainingJob job, Decode(*row));
+  return Stored{std::move(*row), std::move(job)};
+}
+
+AwsResult<void> TrainingJobs::Change(const wire::CallContext& context, std::string_view name,
+                                     const Edit& edit) {
+  for (int attempt = 0; attempt < kChangeAttemptsMax; ++attempt) {
+    ASSIGN_OR_RETURN(Stored stored, Load(name));
+    ASSIGN_OR_RETURN(const bool changed, edit(stored.job));
+    if (!changed) return {};
+    stored.job.modified = std::max(stored.job.modified, context.now);
+    store::Resource row = ToRow(stored.job);
+    row.revision = stored.row.revision;
+    row.live = stored.row.live;
+    row.parent = stored.row.parent;
+    const Status written =
+        resources_.Commit({{store::Change::Op::kUpdate, std::move(row), {}, {}}});
+    if (written) return {};
+    if (written.error().code == ErrorCode::kNotFound) return NotFound();
+    if (written.error().code != ErrorCode::kConflict) return Pass(written.error());
+  }
+  return wire::Refuse("ThrottlingException", 400,
+                      "Rate exceeded: training job '{}' is changing too fast", name);
+}
+
+AwsResult<void> TrainingJobs::CheckBucket(std::string_view uri, std::string_view field) {
+  const auto where = wire::ParseS3Uri(uri);
+  if (!where) return RefuseValidation("{} '{}' is not an S3 URI", field, uri);
+  const auto bucket = objects_.GetBucket(where->bucket);
+  if (bucket) return {};
+  if (bucket.error().code != ErrorCode::kNotFound) return Pass(bucket.error());
+  return RefuseValidation(
+      "{} '{}' names bucket '{}', which does not exist. Create the bucket first.", field, uri,
+      where->bucket);
+}
+
+AwsResult<void> TrainingJobs::CheckChannel(const wire::CallContext& context,
+                                           const json::object& request,
+                                           const json::object& channel) {
+  const json::object& source = *FindObject(*FindObject(channel, "DataSource"), "S3DataSource");
+  const std::string name = GetString(channel, "ChannelName");
+  const bool manifest = GetString(source, "S3DataType") == "ManifestFile";
+  const objects::InputSource input{
+      manifest ? objects::InputSource::Type::kManifest : objects::InputSource::Type::kPrefix,
+      GetString(source, "S3Uri")};
+  const Status checked = objects::CheckInput(objects_, input);
+  if (checked) return {};
+  const Error& error = checked.error();
+  if (error.code == ErrorCode::kInvalidArgument) {
+    return RefuseValidation("The input of channel '{}' cannot be used: {}", name, error.message);
+  }
+  if (error.code != ErrorCode::kNotFound) return Pass(error);
+  return RefuseValidation(
+      "{} Channel: {}",
+      objects::EmptyInputMessage({input.s3_uri, context.region, GetString(request, "RoleArn"),
+                                  error.message.starts_with("bucket")}),
+      name);
+}
+
+AwsResult<void> TrainingJobs::CheckStorage(const wire::CallContext& context,
+                                           const json::object& request) {
+  RETURN_IF_ERROR(CheckBucket(GetString(*FindObject(request, "OutputDataConfig"), "S3OutputPath"),
+                              "S3OutputPath"));
+  if (const json::object* checkpoint = FindObject(request, "CheckpointConfig");
+      checkpoint != nullptr) {
+    RETURN_IF_ERROR(CheckBucket(GetString(*checkpoint, "S3Uri"), "S3Uri of CheckpointConfig"));
+  }
+  const json::array* channels = FindArray(request, "InputDataConfig");
+  if (channels == nullptr) return {};
+  for (const json::value& channel : *channels) {
+    RETURN_IF_ERROR(CheckChannel(context, request, channel.get_object()));
+  }
+  return {};
+}
+
+TrainingJobs::Answer TrainingJobs::Create(const wire::CallContext& context,
+                                          const json::object& request) {
+  RETURN_IF_ERROR(RefuseUnsupportedFields(CreateTrainingJobFields(), request));
+  model::TrainingJob job;
+  job.request = request;
+  CompleteRequest(job.request);
+  RETURN_IF_ERROR(CheckRequest(job.request));
+  job.name = NameOf(request);
+  job.arn = TrainingJobArn(context.region, context.principal.account, job.name);
+  if (resources_.Get(store::Kind::kTrainingJob, job.name)) return NameTaken(job.arn);
+  RETURN_IF_ERROR(CheckStorage(context, job.request));
+
+  job.uid = random_.Hex(12);
+  job.region = context.region;
+  job.account = context.principal.account;
+  job.created = context.now;
+  job.notes = NotesOnRequest(job.request);
+  job.request.erase("Tags");  // tags live beside the record and change without it
+  model::EnterStatus(job, "Starting", "Starting the training job", context.now);
+  const Status written =
+      resources_.Commit({{store::Change::Op::kInsert, ToRow(job), TagsOf(request), job.arn}});
+  if (written) return json::object{{"TrainingJobArn", job.arn}};
+  if (written.error().code == ErrorCode::kAlreadyExists) return NameTaken(job.arn);
+  return Pass(written.error());
+}
+
+TrainingJobs::Answer TrainingJobs::Describe(const json::object& request) {
+  ASSIGN_OR_RETURN(const Stored stored, Load(NameOf(request)));
+  return DescribeView(stored.job);
+}
+
+TrainingJobs::Answer TrainingJobs::List(const json::object& request) {
+  json::array summaries;
+  json::object out;
+  // No job has a warm pool or a training plan (both are refused at create), so no job matches these
+  // filters.
+  const bool matches_none =
+      request.contains("WarmPoolStatusEquals") || request.contains("TrainingPlanArnEquals");
+  if (!matches_none) {
+    const auto page = resources_.List(QueryOf(request));
+    if (!page && page.error().code == ErrorCode::kInvalidArgument) {
+      return RefuseValidation("Invalid NextToken: {}", page.error().message);
+    }
+    if (!page) return Pass(page.error());
+    for (const store::Resource& row : page->rows) {
+      ASSIGN_OR_RETURN(const model::TrainingJob job, Decode(row));
+      summaries.push_back(SummaryView(job));
+    }
+    if (!page->next_token.empty()) out["NextToken"] = page->next_token;
+  }
+  out["TrainingJobSummaries"] = std::move(summaries);
+  return out;
+}
+
+TrainingJobs::Answer TrainingJobs::Stop(const wire::CallContext& context,
+                                        const json::object& request) {
+  RETURN_IF_ERROR(Change(context, NameOf(request), [&](model::TrainingJob& job) -> AwsResult<bool> {
+    if (model::IsTerminal(job.phase)) {
+      return RefuseValidation("The request was rejected because the training job is in status {}.",
+                              model::PrimaryStatus(job.phase));
+    }
+    if (job.stop_requested) return false;  // asked before: the same wish
+    job.stop_requested = context.now;
+    if (job.stop_reason == model::StopReason::kNone)
+      job.stop_reason = model::StopReason::kRequested;
+    return true;
+  }));
+  return json::object{};
+}
+
+TrainingJobs::Answer TrainingJobs::Update(const wire::CallContext& context,
+                                          const json::object& request) {
+  ASSIGN_OR_RETURN(const Stored before, Load(NameOf(request)));
+  static constexpr std::array kRules = {
+      FieldRule{"ProfilerRuleConfigurations", Treatment::kRefusedIfSet,
+                "Profiler rule jobs are not implemented"},
+      FieldRule{"RemoteDebugConfig.EnableRemoteDebug", Treatment::kRefusedIfSet,
+                "sessions through Systems Manager are not implemented"},
+      FieldRule{"ResourceConfig.KeepAlivePeriodInSeconds", Treatment::kRefused,
+                "it can be changed only while a warm pool is Available, and this job has none"}};
+  RETURN_IF_ERROR(RefuseUnsupportedFields(kRules, request));
+  RETURN_IF_ERROR(Change(context, before.job.name, [&](model::TrainingJob& job) -> AwsResult<bool> {
+    const std::string_view status = model::PrimaryStatus(job.phase);
+    if (status != "InProgress") {
+      return RefuseValidation("The request was rejected because the training job is in status {}.",
+                              status);
+    }
+    const json::object* profiler = FindObject(request, "ProfilerConfig");
+    if (profiler == nullptr) return false;
+    json::value& slot = job.request["ProfilerConfig"];
+    if (!slot.is_object()) slot = json::object();
+    for (const auto& [key, value] : *profiler) slot.get_object()[key] = value;
+    return true;
+  }));
+  return json::object{{"TrainingJobArn", before.job.arn}};
+}
+
+TrainingJobs::Answer TrainingJobs::Delete(const json::object& request) {
+  ASSIGN_OR_RETURN(const Stored stored, Load(NameOf(request)));
+  if (!model::IsTerminal(stored.job.phase) || stored.row.live) {
+    return wire::Refuse(
+        "ResourceInUse", 400,
+        "The training job {} cannot be deleted because it is in status {}. Stop it and wait "
+        "until it has ended.",
+        stored.job.arn, model::PrimaryStatus(stored.job.phase));
+  }
+  const Status deleted =
+      resources_.Commit({{store::Change::Op::kDelete, stored.row, {}, stored.job.arn}});
+  if (deleted) return json::object{};
+  if (deleted.error().code == ErrorCode::kNotFound) return NotFound();
+  if (deleted.error().code == ErrorCode::kConflict) {
+    return wire::Refuse("ResourceInUse", 400, "The training job {} is being changed; try again",
+                        stored.job.arn);
+  }
+  return Pass(deleted.error());
+}
+
+TrainingJobs::Answer TrainingJobs::InterruptSpot(const wire::CallContext& context,
+                                                 const json::object& request) {
+  const std::string name = NameOf(request);
+  json::object out{{"TrainingJobName", name}};
+  RETURN_IF_ERROR(Change(context, name, [&](model::TrainingJob& job) -> AwsResult<bool> {
+    if (!job.IsSpot()) {
+      return RefuseValidation(
+          "Training job '{}' does not use managed spot training: its instances cannot be "
+          "reclaimed. Create it with EnableManagedSpotTraining.",
+          name);
+    }
+    const bool running = job.phase == model::TrainingPhase::kLaunching ||
+                         job.phase == model::TrainingPhase::kDownloading ||
+                         job.phase == model::TrainingPhase::kTraining ||
+                         job.phase == model::TrainingPhase::kUploading ||
+                         job.phase == model::TrainingPhase::kInterrupting;
+    if (!running || job.attempts.empty() || job.attempts.back().ended) {
+      return RefuseValidation(
+          "Training job '{}' has no instances to reclaim: it is in status {} ({})", name,
+          model::PrimaryStatus(job.phase), job.secondary_status);
+    }
+    const int attempt = job.attempts.back().number;
+    const bool asked_before = job.interrupt_attempt == attempt;
+    if (!asked_before) {
+      job.interrupt_attempt = attempt;
+      job.reclaim_at = context.now + model::kSpotNotice;
+    }
+    out["Attempt"] = attempt;
+    out["ReclaimAt"] = ToUnixSeconds(job.reclaim_at.value_or(context.now));
+    return !asked_before;
+  }));
+  return out;
+}
+
+void RegisterTrainingJobs(wire::ActionTable& table, TrainingJobs& jobs) {
+  using wire::CallContext;
+  const auto add = [&table](const char* action, wire::ActionHandler handler) {
+    table.Add("sagemaker", action, std::move(handler));
+  };
+  add("CreateTrainingJob",
+      [&jobs](const CallContext& c, const json::object& in) { return jobs.Create(c, in); });
+  add("DescribeTrainingJob",
+      [&jobs](const CallContext&, const json::object& in) { return jobs.Describe(in); });
+  add("ListTrainingJobs",
+      [&jobs](const CallContext&, const json::object& in) { return jobs.List(in); });
+  add("StopTrainingJob",
+      [&jobs](const CallContext& c, const json::object& in) { return jobs.Stop(c, in); });
+  add("UpdateTrainingJob",
+      [&jobs](const CallContext& c, const json::object& in) { return jobs.Update(c, in); });
+  add("DeleteTrainingJob",
+      [&jobs](const CallContext&, const json::object& in) { return jobs.Delete(in); });
+}
+
+}  // namespace sabia::api

@@ -1,0 +1,70 @@
+// The training job actions of SageMaker: each writes a record or an intent and answers.
+//
+// Create, Stop, Update and Delete return when what they acknowledge is durable. Nothing here starts
+// or stops work: StopTrainingJob and InterruptSpot leave an intent in the record, which a
+// controller acts upon. Records are changed by compare-and-set and retried when a controller wrote
+// first.
+//
+// Threading: thread-safe. Time: CallContext::now. Errors: ValidationException, ResourceInUse,
+// ResourceLimitExceeded with AWS's sentences (docs/semantics/training-job.md). Not here: the rules
+// between members (training_job_rules.h), what Describe prints (training_job_view.h).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "env/random.h"
+#include "model/training_job.h"
+#include "objects/object_store.h"
+#include "store/resources.h"
+#include "wire/action.h"
+
+namespace sabia::api {
+
+class TrainingJobs {
+ public:
+  // All must outlive this object and the table that its handlers are registered in.
+  TrainingJobs(store::Resources& resources, objects::ObjectStore& objects, env::Random& random)
+      : resources_(resources), objects_(objects), random_(random) {}
+
+  using Answer = wire::AwsResult<json::object>;
+  Answer Create(const wire::CallContext& context, const json::object& request);
+  Answer Describe(const json::object& request);
+  Answer List(const json::object& request);
+  Answer Stop(const wire::CallContext& context, const json::object& request);
+  Answer Update(const wire::CallContext& context, const json::object& request);
+  Answer Delete(const json::object& request);
+  // {"TrainingJobName"}: reclaims the instances of a running spot job with the two-minute notice.
+  // Answers {"TrainingJobName", "Attempt", "ReclaimAt"}. Asking twice during the notice is one
+  // interruption.
+  Answer InterruptSpot(const wire::CallContext& context, const json::object& request);
+
+ private:
+  struct Stored {
+    store::Resource row;
+    model::TrainingJob job;
+  };
+  wire::AwsResult<Stored> Load(std::string_view name);
+  // Reads, lets `edit` change the record, writes; again when the revision moved meanwhile. An edit
+  // that returns false wants no write.
+  using Edit = std::function<wire::AwsResult<bool>(model::TrainingJob&)>;
+  wire::AwsResult<void> Change(const wire::CallContext& context, std::string_view name,
+                               const Edit& edit);
+  wire::AwsResult<void> CheckStorage(const wire::CallContext& context, const json::object& request);
+  wire::AwsResult<void> CheckChannel(const wire::CallContext& context, const json::object& request,
+                                     const json::object& channel);
+  wire::AwsResult<void> CheckBucket(std::string_view uri, std::string_view field);
+
+  store::Resources& resources_;
+  objects::ObjectStore& objects_;
+  env::Random& random_;
+};
+
+// Adds the SageMaker actions to the table, under "sagemaker".
+void RegisterTrainingJobs(wire::ActionTable& table, TrainingJobs& jobs);
+
+std::string TrainingJobArn(std::string_view region, std::string_view account,
+                           std::string_view name);
+
+}  // namespace sabia::api
