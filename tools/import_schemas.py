@@ -23,6 +23,23 @@ SHAPE_FACTS = ("min", "max", "pattern", "enum", "union", "sensitive", "flattened
                "locationName", "timestampFormat", "eventstream", "event")
 MEMBER_FACTS = ("location", "locationName", "flattened", "xmlAttribute", "streaming", "timestampFormat",
                 "idempotencyToken", "jsonvalue")
+# The names of the root elements of S3's answers, which botocore does not look at and other clients do. They are the
+# ones of the S3 API reference; "unwrapped" answers are a root element with the text of their only member.
+S3_ROOTS = {
+    "CompleteMultipartUpload": "CompleteMultipartUploadResult", "CreateMultipartUpload": "InitiateMultipartUploadResult",
+    "DeleteObjects": "DeleteResult", "GetBucketAccelerateConfiguration": "AccelerateConfiguration",
+    "GetBucketAcl": "AccessControlPolicy", "GetBucketCors": "CORSConfiguration",
+    "GetBucketLifecycleConfiguration": "LifecycleConfiguration", "GetBucketLocation": "LocationConstraint",
+    "GetBucketLogging": "BucketLoggingStatus", "GetBucketNotificationConfiguration": "NotificationConfiguration",
+    "GetBucketRequestPayment": "RequestPaymentConfiguration", "GetBucketTagging": "Tagging",
+    "GetBucketVersioning": "VersioningConfiguration", "GetBucketWebsite": "WebsiteConfiguration",
+    "GetObjectAcl": "AccessControlPolicy", "GetObjectAttributes": "GetObjectAttributesResponse",
+    "GetObjectTagging": "Tagging", "ListBuckets": "ListAllMyBucketsResult",
+    "ListDirectoryBuckets": "ListAllMyDirectoryBucketsResult", "ListMultipartUploads": "ListMultipartUploadsResult",
+    "ListObjectVersions": "ListVersionsResult", "ListObjects": "ListBucketResult", "ListObjectsV2": "ListBucketResult",
+    "ListParts": "ListPartsResult",
+}
+S3_UNWRAPPED = ("GetBucketLocation",)
 PROTOCOLS = {"query": "query", "rest-json": "rest-json", "rest-xml": "rest-xml"}
 
 
@@ -55,7 +72,7 @@ def body_namespace(model):
     return seen.pop() if len(seen) == 1 else None
 
 
-def distil_operation(operation):
+def distil_operation(service, name, operation):
     http = operation["http"]
     out = {"http": http["method"] + " " + http["requestUri"]}
     if http.get("responseCode", 200) != 200:
@@ -65,6 +82,10 @@ def distil_operation(operation):
             out[side] = operation[side]["shape"]
     if "resultWrapper" in operation.get("output", {}):
         out["resultWrapper"] = operation["output"]["resultWrapper"]
+    if service == "s3" and name in S3_ROOTS:
+        out["root"] = S3_ROOTS[name]
+    if service == "s3" and name in S3_UNWRAPPED:
+        out["unwrapped"] = True
     errors = [error["shape"] for error in operation.get("errors", [])]
     if errors:
         out["errors"] = errors
@@ -123,7 +144,7 @@ def render(service, model, paginators):
         return f"{line(title)}:{{\n{rows}\n}}" if rows else f"{line(title)}:{{}}"
 
     parts = [f'"service":{line(service)}', f'"metadata":{line(distil_metadata(model))}',
-             block("operations", {n: distil_operation(o) for n, o in model["operations"].items()}),
+             block("operations", {n: distil_operation(service, n, o) for n, o in model["operations"].items()}),
              block("shapes", {n: distil_shape(n, s) for n, s in model["shapes"].items()}),
              block("paginators", paginators)]
     return "{" + ",\n".join(parts) + "}\n"
@@ -134,7 +155,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("services", nargs="*", default=SERVICES)
     arguments = parser.parse_args()
-    loader = botocore.loaders.create_loader()
+    loader = botocore.loaders.Loader(include_default_extras=False)  # the extras serve botocore's own code
     stale = []
     for service in arguments.services:
         model = loader.load_service_model(service, "service-2")

@@ -95,6 +95,8 @@ struct Operation {
   const Shape* input = nullptr;  // nullptr: takes nothing
   const Shape* output = nullptr;
   std::string_view result_wrapper;  // query protocol: "GetRoleResult"
+  std::string_view root;            // REST-XML: the answer's root element, "ListBucketResult"
+  bool unwrapped = false;           // the root holds the text of the only member
   std::vector<const Shape*> errors;
 };
 

@@ -247,6 +247,8 @@ class Loader {
       operation.request_uri = http.substr(blank + 1);
       operation.success_status = static_cast<unsigned>(GetInt(*from, "status", 200));
       operation.result_wrapper = Keep(*from, "resultWrapper");
+      operation.root = Keep(*from, "root");
+      operation.unwrapped = GetBool(*from, "unwrapped");
       operation.input = schema_->FindShape(GetString(*from, "input"));
       operation.output = schema_->FindShape(GetString(*from, "output"));
       if (const auto* errors = FindArray(*from, "errors")) {
