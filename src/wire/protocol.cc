@@ -1,8 +1,49 @@
 #include "wire/protocol.h"
 
+#include <array>
+
 #include "wire/protocol_json.h"
+#include "wire/protocol_query.h"
+#include "wire/protocol_rest.h"
 
 namespace sabia::wire {
+namespace {
+
+struct Spelling {
+  std::string_view ours;  // as JSON services call it
+  std::string_view query;
+  std::string_view s3;
+};
+
+constexpr std::array<Spelling, 6> kSpellings{{
+    {"ValidationException", "ValidationError", "InvalidArgument"},
+    {"SerializationException", "MalformedInput", "MalformedXML"},
+    {"UnknownOperationException", "InvalidAction", "NotImplemented"},
+    {"AccessDeniedException", "AccessDenied", "AccessDenied"},
+    {"ThrottlingException", "Throttling", "SlowDown"},
+    {"InternalFailure", "InternalFailure", "InternalError"},
+}};
+
+// A modelled exception goes by its wire code; the names that every service has, by the protocol's
+// spelling.
+std::string WireCode(const ServiceSchema& schema, Protocol protocol, const std::string& code) {
+  const bool json = protocol == Protocol::kJson10 || protocol == Protocol::kJson11;
+  if (const Shape* modelled = schema.FindException(code)) {
+    return std::string(json ? modelled->name : modelled->error_code);
+  }
+  if (json) return code;
+  for (const Spelling& spelling : kSpellings) {
+    if (spelling.ours != code) continue;
+    if (protocol == Protocol::kRestXml) return std::string(spelling.s3);
+    // SageMaker Runtime is a REST-JSON service that models the query protocol's name.
+    const bool as_query =
+        protocol == Protocol::kQuery || schema.FindException(spelling.query) != nullptr;
+    return std::string(as_query ? spelling.query : spelling.ours);
+  }
+  return code;
+}
+
+}  // namespace
 
 AwsResult<json::object> DecodeRequest(const Call& call, const RequestParts& request) {
   switch (call.protocol) {
@@ -10,21 +51,44 @@ AwsResult<json::object> DecodeRequest(const Call& call, const RequestParts& requ
     case Protocol::kJson11:
       return DecodeJson(request.body);
     case Protocol::kQuery:
+      return DecodeQuery(call.operation, request);
     case Protocol::kRestJson:
     case Protocol::kRestXml:
       break;
   }
-  return Refuse("UnknownOperationException", 400, "{} is not implemented in this protocol",
-                call.operation.name);
+  return DecodeRest(call, request);
 }
 
-Response EncodeSuccess(const Call& call, const json::object& output, std::string_view) {
-  return EncodeJsonSuccess(call, output);
+Response EncodeSuccess(const Call& call, const json::object& output, std::string_view request_id) {
+  switch (call.protocol) {
+    case Protocol::kJson10:
+    case Protocol::kJson11:
+      return EncodeJsonSuccess(call, output);
+    case Protocol::kQuery:
+      return EncodeQuerySuccess(call, output, request_id);
+    case Protocol::kRestJson:
+    case Protocol::kRestXml:
+      break;
+  }
+  return EncodeRestSuccess(call, output);
 }
 
 Response EncodeError(const ServiceSchema& schema, Protocol protocol, const AwsError& error,
-                     std::string_view) {
-  return EncodeJsonError(schema, protocol, error);
+                     std::string_view request_id) {
+  AwsError named = error;
+  named.code = WireCode(schema, protocol, error.code);
+  switch (protocol) {
+    case Protocol::kJson10:
+    case Protocol::kJson11:
+      return EncodeJsonError(schema, protocol, named);
+    case Protocol::kQuery:
+      return EncodeQueryError(schema, named, request_id);
+    case Protocol::kRestJson:
+      return EncodeRestJsonError(schema, named);
+    case Protocol::kRestXml:
+      break;
+  }
+  return EncodeRestXmlError(named, request_id);
 }
 
 std::string_view ContentType(Protocol protocol) {

@@ -41,7 +41,7 @@ AwsResult<json::object> DecodeRequest(const Call& call, const RequestParts& requ
 Response EncodeSuccess(const Call& call, const json::object& output, std::string_view request_id);
 
 // Also for requests whose operation was never found. The code is given the name that the protocol
-// uses for it: ValidationException is ValidationError in the query protocol and InvalidRequest in
+// uses for it: ValidationException is ValidationError in the query protocol and InvalidArgument in
 // S3.
 Response EncodeError(const ServiceSchema& schema, Protocol protocol, const AwsError& error,
                      std::string_view request_id);

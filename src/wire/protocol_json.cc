@@ -1,5 +1,7 @@
 #include "wire/protocol_json.h"
 
+#include "wire/scalar_text.h"
+
 namespace sabia::wire {
 
 AwsResult<json::object> DecodeJson(std::string_view body) {
@@ -23,6 +25,18 @@ Response EncodeJsonSuccess(const Call& call, const json::object& output) {
   return response;
 }
 
+namespace {
+
+// Details are texts; the model may say that one is a number.
+json::value Detail(const Shape* exception, const std::string& name, const std::string& text) {
+  const Member* member = exception == nullptr ? nullptr : exception->FindMember(name);
+  if (member == nullptr || !member->shape->IsScalar()) return json::value(text);
+  auto value = ScalarFromText(*member, text);
+  return value ? std::move(*value) : json::value(text);
+}
+
+}  // namespace
+
 // SageMaker's modelled exceptions carry "Message", everything else "message"; clients look for
 // both.
 Response EncodeJsonError(const ServiceSchema& schema, Protocol protocol, const AwsError& error) {
@@ -31,7 +45,7 @@ Response EncodeJsonError(const ServiceSchema& schema, Protocol protocol, const A
   json::object body;
   body.emplace("__type", modelled != nullptr ? modelled->name : std::string_view(error.code));
   body.emplace(capital ? "Message" : "message", error.message);
-  for (const auto& [name, value] : error.details) body.emplace(name, value);
+  for (const auto& [name, value] : error.details) body.emplace(name, Detail(modelled, name, value));
   Response response;
   response.status = error.status;
   response.headers.Add("Content-Type", std::string(ContentType(protocol)));

@@ -30,8 +30,8 @@ std::string SageMaker(std::string_view shape, std::string_view text) {
 std::string Small(std::string_view shape, std::string_view input, std::string_view more = "") {
   const std::string document = fmt::format(
       R"({{"service":"t","metadata":{{"protocols":["json-1.1"]}},"operations":{{}},"shapes":{{
-      "In":{{"type":"structure","members":{{"Thing":"T"}}}},"T":{},
-      "Text":{{"type":"string"}},"Short":{{"type":"string","max":3,"min":1,"pattern":"[a-z]*"}}{}}}}})",
+      "In":{{"type":"structure","members":{{"Thing":"T"}}}},"T":{},"Text":{{"type":"string"}},
+      "Short":{{"type":"string","max":3,"min":1,"pattern":"[a-z]*"}}{}}}}})",
       shape, more);
   auto schema = LoadServiceSchema(document);
   if (!schema) return schema.error().message;
