@@ -1,0 +1,91 @@
+#include "agent/artifacts.h"
+
+#include <unistd.h>
+
+#include "channels/archive.h"
+#include "channels/beneath.h"
+
+namespace sabia::agent {
+namespace {
+
+// The daemon may be away for a while; artifacts of hours of work wait for it.
+constexpr Millis kUploadPatience{6LL * 3600 * 1000};
+// Level 1: weights hardly compress, and the job is billed while it packs.
+constexpr int kGzipLevel = 1;
+
+class ArtifactUpload {
+ public:
+  ArtifactUpload(Instance& instance, const ArtifactOptions& options)
+      : instance_(instance), options_(options) {}
+
+  Status Connect() {
+    ASSIGN_OR_RETURN(client_, instance_.connect(instance_.spec, kUploadPatience));
+    return {};
+  }
+
+  // tree: below /opt/ml; uri: the archive's, or the prefix of plain files.
+  Status Send(const std::string& tree, const std::string& uri, bool even_if_empty) {
+    std::vector<Path> roots;
+    RETURN_IF_ERROR(AddRoot(instance_.layout, tree, roots));
+    for (const std::string& other : options_.merge_from)
+      RETURN_IF_ERROR(AddRoot(Layout(other), tree, roots));
+    ASSIGN_OR_RETURN(const std::vector<channels::TreeFile> entries, channels::MergeTrees(roots));
+    if (entries.empty() && !even_if_empty) return {};
+    ASSIGN_OR_RETURN(const wire::S3Location to, wire::ParseS3Uri(uri));
+    return instance_.spec.compress ? SendArchive(entries, to) : SendFiles(entries, to);
+  }
+
+ private:
+  Status AddRoot(const Layout& layout, const std::string& tree, std::vector<Path>& roots) {
+    ASSIGN_OR_RETURN(const env::UniqueFd root, channels::OpenDirectory(layout.root()));
+    if (channels::IsRealDirectory(root.get(), tree)) {
+      roots.push_back(layout.root() / tree);
+    } else {
+      instance_.notes.push_back(
+          fmt::format("/opt/ml/{} is no directory any more: nothing of it was uploaded", tree));
+    }
+    return {};
+  }
+
+  Status SendArchive(const std::vector<channels::TreeFile>& entries, const wire::S3Location& to) {
+    const Path archive = instance_.layout.scratch() / Path(to.key).filename();
+    RETURN_IF_ERROR(channels::PackTar(entries, archive, kGzipLevel,
+                                      [this] { return instance_.cancelled.load(); }));
+    Status sent = client_->Upload(archive, to);
+    ::unlink(archive.c_str());
+    return sent;
+  }
+
+  Status SendFiles(const std::vector<channels::TreeFile>& entries, wire::S3Location to) {
+    const std::string prefix = to.key.ends_with('/') ? to.key : to.key + "/";
+    for (const channels::TreeFile& file : entries) {
+      if (file.type != 'f') continue;  // S3 has neither folders nor links
+      if (instance_.cancelled.load()) return Fail(ErrorCode::kTimeout, "cancelled");
+      to.key = prefix + file.path;
+      RETURN_IF_ERROR(client_->Upload(file.source, to));
+    }
+    return {};
+  }
+
+  Instance& instance_;
+  const ArtifactOptions& options_;
+  std::unique_ptr<wire::S3Client> client_;
+};
+
+}  // namespace
+
+Status UploadArtifacts(Instance& instance, const ArtifactOptions& options) {
+  ArtifactUpload upload(instance, options);
+  RETURN_IF_ERROR(upload.Connect());
+  if (options.model && !instance.spec.model_s3_uri.empty()) {
+    Status sent = upload.Send("model", instance.spec.model_s3_uri, true);
+    if (!sent) return Wrap(std::move(sent).error(), "failed to upload the model");
+  }
+  if (options.output && !instance.spec.output_s3_uri.empty()) {
+    Status sent = upload.Send("output/data", instance.spec.output_s3_uri, false);
+    if (!sent) return Wrap(std::move(sent).error(), "failed to upload the output data");
+  }
+  return {};
+}
+
+}  // namespace sabia::agent

@@ -1,0 +1,116 @@
+#include "agent/link.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace sabia::agent {
+namespace {
+
+constexpr std::size_t kSpecMax = 64 << 20;
+constexpr std::size_t kOrdersMax = 1 << 20;
+
+struct Address {
+  sockaddr_un value{};
+  env::UniqueFd directory;  // keeps the short name of a long path alive
+};
+
+// Paths of sockets are at most 107 bytes, homes may be longer; a descriptor of the directory has a
+// short name.
+Result<Address> SocketAddress(const Path& path) {
+  Address out;
+  out.value.sun_family = AF_UNIX;
+  std::string name = path.native();
+  if (name.size() >= sizeof out.value.sun_path) {
+    ASSIGN_OR_RETURN(out.directory, env::OpenFile(path.parent_path(), O_PATH | O_DIRECTORY));
+    name = fmt::format("/proc/self/fd/{}/{}", out.directory.get(), path.filename().native());
+  }
+  if (name.size() >= sizeof out.value.sun_path) {
+    return Fail(ErrorCode::kInvalidArgument, "socket path '{}' is too long", path.native());
+  }
+  std::memcpy(out.value.sun_path, name.c_str(), name.size() + 1);
+  return out;
+}
+
+const sockaddr* Generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
+}  // namespace
+
+Result<Link> Link::Open(const Layout& layout) {
+  ASSIGN_OR_RETURN(env::UniqueFd lock, env::OpenFile(layout.lock(), O_RDWR | O_CREAT, 0600));
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return Fail(ErrorCode::kConflict, "another agent runs in '{}'", layout.directory().native());
+  }
+  env::PosixFiles files;
+  ASSIGN_OR_RETURN(const std::string text, files.Read(layout.spec(), kSpecMax));
+  ASSIGN_OR_RETURN(const json::object document, ParseJsonObject(text));
+  ASSIGN_OR_RETURN(model::InstanceSpec spec, model::InstanceSpec::FromJson(document));
+  Link out(layout, std::move(spec));
+  out.lock_ = std::move(lock);
+  RETURN_IF_ERROR(out.Listen());
+  return out;
+}
+
+Status Link::Listen() {
+  socket_.Reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket_) return FailErrno(errno, "failed to make a socket");
+  ASSIGN_OR_RETURN(const Address address, SocketAddress(layout_.socket()));
+  ::unlink(layout_.socket().c_str());  // of an agent that died here; we hold the lock
+  if (::bind(socket_.get(), Generic(address.value), sizeof address.value) != 0) {
+    return FailErrno(errno, "failed to bind '{}'", layout_.socket().native());
+  }
+  return {};
+}
+
+Status Link::Publish(const model::Report& report, bool durable) {
+  env::PosixFiles files;
+  const auto durability = durable ? env::Durability::kDurable : env::Durability::kVolatile;
+  RETURN_IF_ERROR(files.WriteAtomically(layout_.report(), json::serialize(report.ToJson()),
+                                        {.mode = 0600, .durability = durability}));
+  Poke();
+  return {};
+}
+
+void Link::Poke() {
+  if (spec_.wake_socket.empty()) return;
+  const auto address = SocketAddress(spec_.wake_socket);
+  if (!address) return;
+  // Nobody may be listening, or the queue may be full: the daemon looks by itself every second.
+  (void)::sendto(socket_.get(), spec_.id.data(), spec_.id.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+                 Generic(address->value), sizeof address->value);
+}
+
+void Link::DrainPokes() {
+  std::array<char, 64> ignored{};
+  while (::recv(socket_.get(), ignored.data(), ignored.size(), MSG_DONTWAIT) >= 0) {
+  }
+}
+
+std::optional<model::Orders> Link::NewOrders() {
+  struct stat info {};
+  if (::stat(layout_.orders().c_str(), &info) != 0) return std::nullopt;
+  const std::int64_t mtime =
+      info.st_mtim.tv_sec * std::int64_t{1'000'000'000} + info.st_mtim.tv_nsec;
+  if (info.st_ino == orders_inode_ && mtime == orders_mtime_ns_) return std::nullopt;
+  env::PosixFiles files;
+  const auto text = files.Read(layout_.orders(), kOrdersMax);
+  if (!text) return std::nullopt;
+  const auto document = ParseJsonObject(*text);
+  if (!document) return std::nullopt;
+  auto orders = model::Orders::FromJson(*document);
+  if (!orders) return std::nullopt;
+  orders_inode_ = info.st_ino;
+  orders_mtime_ns_ = mtime;
+  return *std::move(orders);
+}
+
+}  // namespace sabia::agent

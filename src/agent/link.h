@@ -1,0 +1,50 @@
+// The agent's side of the instance directory: the lock, the report, the orders, the pokes.
+//
+// Everything here survives the daemon's absence: reports stay on disk, lost pokes cost the daemon
+// at most a second.
+//
+// Threading: thread-compatible.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/layout.h"
+#include "env/posix/posix_files.h"
+#include "model/instance.h"
+
+namespace sabia::agent {
+
+class Link {
+ public:
+  // Takes the lock and reads the spec. kConflict: another agent lives in this directory.
+  static Result<Link> Open(const Layout& layout);
+
+  const model::InstanceSpec& spec() const { return spec_; }
+
+  // Writes the report and pokes the daemon. durable: survives power loss (for the last one).
+  Status Publish(const model::Report& report, bool durable);
+  void Poke();
+
+  // Readable when the daemon poked us.
+  int socket() const { return socket_.get(); }
+  void DrainPokes();
+  // The orders, when the file changed since the last call. A file that cannot be read is treated as
+  // unchanged.
+  std::optional<model::Orders> NewOrders();
+
+ private:
+  Link(const Layout& layout, model::InstanceSpec spec) : layout_(layout), spec_(std::move(spec)) {}
+  Status Listen();
+
+  Layout layout_;
+  model::InstanceSpec spec_;
+  env::UniqueFd lock_;
+  env::UniqueFd socket_;
+  // Identity of the orders file last read: device-independent enough, for each replacement makes a
+  // new inode.
+  ino_t orders_inode_ = 0;
+  std::int64_t orders_mtime_ns_ = 0;
+};
+
+}  // namespace sabia::agent

@@ -1,0 +1,233 @@
+#include "agent/sandbox.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "agent/interpreter.h"
+#include "channels/listing.h"
+#include "channels/local_view.h"
+#include "env/posix/posix_files.h"
+
+namespace sabia::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of /etc only what loaders, resolvers, TLS and Python read; never shadow, keys or a daemon's
+// configuration.
+constexpr std::array<const char*, 3> kEtcViews = {"alternatives", "ssl/certs", "fonts"};
+// Copied into scratch/etc, because they are small and a mount costs more than a copy.
+constexpr std::array<const char*, 7> kEtcCopies = {"resolv.conf",    "services",  "protocols",
+                                                   "ld.so.cache",    "localtime", "mime.types",
+                                                   "ssl/openssl.cnf"};
+// Root of the sandbox keeps what a container's root has by default, over its own files and
+// processes only.
+constexpr std::array<const char*, 8> kCapabilities = {
+    "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID",
+    "CAP_KILL",  "CAP_SETGID",       "CAP_SETUID", "CAP_NET_BIND_SERVICE"};
+
+bool Present(const Path& path) {
+  std::error_code ec;
+  return fs::exists(path, ec);
+}
+
+void Add(std::vector<std::string>& out, std::initializer_list<std::string> arguments) {
+  out.insert(out.end(), arguments);
+}
+
+void AddNamespaces(const model::InstanceSpec& spec, std::vector<std::string>& out) {
+  Add(out, {"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+            "--unshare-cgroup-try"});
+  Add(out, {"--uid", "0", "--gid", "0", "--hostname", spec.host});
+  if (spec.network_isolation) Add(out, {"--unshare-net"});
+  Add(out, {"--die-with-parent", "--new-session", "--cap-drop", "ALL"});
+  for (const char* capability : kCapabilities) Add(out, {"--cap-add", capability});
+}
+
+// On merged systems /bin, /lib and so on are links into /usr; elsewhere they are directories of
+// their own.
+void AddSystem(std::vector<std::string>& out) {
+  Add(out, {"--ro-bind", "/usr", "/usr"});
+  for (const char* name : {"bin", "sbin", "lib", "lib32", "lib64", "libx32"}) {
+    const Path path = Path("/") / name;
+    std::error_code ec;
+    if (fs::is_symlink(path, ec)) {
+      Add(out, {"--symlink", fs::read_symlink(path, ec).native(), path.native()});
+    } else if (Present(path)) {
+      Add(out, {"--ro-bind", path.native(), path.native()});
+    }
+  }
+}
+
+void AddEtc(const Layout& layout, std::vector<std::string>& out) {
+  Add(out, {"--ro-bind", layout.etc().native(), "/etc"});
+  for (const char* name : kEtcViews) {
+    const Path path = Path("/etc") / name;
+    if (Present(path)) Add(out, {"--ro-bind", path.native(), path.native()});
+  }
+}
+
+void AddTrees(const model::InstanceSpec& spec, std::vector<std::string>& out) {
+  if (spec.python.empty()) return;
+  for (const Path& tree : InterpreterTrees(spec.python)) {
+    Add(out, {"--ro-bind", tree.native(), tree.native()});
+  }
+}
+
+Status AddCheckpoints(const model::InstanceSpec& spec, const Layout& layout,
+                      std::vector<std::string>& out) {
+  if (spec.checkpoint_s3_uri.empty()) return {};
+  const std::string& path = spec.checkpoint_local_path;
+  RETURN_IF_ERROR(CheckSandboxPath(path));
+  if (path.starts_with(std::string(kOptMl) + "/")) return {};  // comes with the bind of /opt/ml
+  Add(out, {"--bind", layout.Checkpoints(path).native(), path});
+  return {};
+}
+
+Status WriteSmall(const Path& path, std::string_view content, unsigned mode) {
+  ASSIGN_OR_RETURN(const env::UniqueFd fd, env::OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC, mode));
+  return env::WriteAll(fd.get(), content);
+}
+
+Status MakeDirectory(const Path& path, unsigned mode) {
+  if (::mkdir(path.c_str(), mode) == 0) {
+    ::chmod(path.c_str(), mode);  // the umask took the sticky and group bits
+    return {};
+  }
+  if (errno == EEXIST) return {};
+  return FailErrno(errno, "failed to create directory '{}'", path.native());
+}
+
+Status MakeLink(const std::string& to, const Path& at) {
+  if (::symlink(to.c_str(), at.c_str()) == 0 || errno == EEXIST) return {};
+  return FailErrno(errno, "failed to create link '{}'", at.native());
+}
+
+// `python` by name. A virtual environment finds itself by the path it was called with, so a link
+// would lose it.
+Status WriteInterpreterNames(const std::string& python, const Layout& layout) {
+  for (const char* name : {"python", "python3"}) {
+    const Path path = layout.bin() / name;
+    if (IsVirtualEnvironment(python)) {
+      RETURN_IF_ERROR(WriteSmall(path, fmt::format("#!/bin/sh\nexec '{}' \"$@\"\n", python), 0755));
+    } else {
+      RETURN_IF_ERROR(MakeLink(python, path));
+    }
+  }
+  for (const char* name : {"pip", "pip3"}) {
+    RETURN_IF_ERROR(WriteSmall(layout.bin() / name,
+                               fmt::format("#!/bin/sh\nexec '{}' -m pip \"$@\"\n", python), 0755));
+  }
+  return {};
+}
+
+// FNV-1a: stable over builds, for all hosts of a job must agree.
+std::uint32_t StableHash(std::string_view text) {
+  std::uint32_t hash = 2166136261u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
+}  // namespace
+
+Status CheckSandboxPath(const std::string& path) {
+  if (path.size() < 2 || path.front() != '/' || !channels::IsSafeRelativePath(path.substr(1))) {
+    return Fail(ErrorCode::kInvalidArgument, "'{}' is no absolute, normalised path", path);
+  }
+  if (path == kOptMl || path.starts_with("/opt/ml/input/config") || path == "/opt/ml/input") {
+    return Fail(ErrorCode::kInvalidArgument, "'{}' is reserved", path);
+  }
+  for (const char* reserved : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
+                               "/etc", "/proc", "/dev", "/sys", "/opt/sabia", "/root", "/tmp"}) {
+    const bool covers = path == reserved;
+    const bool inside = path.starts_with(std::string(reserved) + "/");
+    const bool scratch =
+        std::string_view(reserved) == "/root" || std::string_view(reserved) == "/tmp";
+    if (covers || (inside && !scratch)) {
+      return Fail(ErrorCode::kInvalidArgument, "'{}' lies in a part of the system", path);
+    }
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
+                                                const Layout& layout, const SandboxPaths& paths,
+                                                const std::vector<ReadOnlyView>& views) {
+  std::vector<std::string> out;
+  AddNamespaces(spec, out);
+  AddSystem(out);
+  AddEtc(layout, out);
+  AddTrees(spec, out);
+  Add(out, {"--proc", "/proc", "--dev", "/dev"});
+  Add(out, {"--bind", layout.tmp().native(), "/tmp", "--bind", layout.home().native(), "/root"});
+  Add(out, {"--bind", layout.root().native(), kOptMl});
+  for (const ReadOnlyView& view : views) Add(out, {"--ro-bind", view.source.native(), view.target});
+  RETURN_IF_ERROR(AddCheckpoints(spec, layout, out));
+  Add(out, {"--ro-bind", layout.bin().native(), kSandboxBin});
+  if (spec.image == model::ImageKind::kXgboost) {
+    Add(out, {"--ro-bind", paths.self_exe.native(), std::string(kSandboxBin) + "/sabia"});
+  }
+  Add(out, {"--chdir", spec.image == model::ImageKind::kPython ? "/opt/ml/code" : "/opt/ml",
+            "--clearenv"});
+  for (const auto& [name, value] : ProgramEnvironment(spec)) Add(out, {"--setenv", name, value});
+  const auto with_nul = std::find_if(out.begin(), out.end(), [](const std::string& argument) {
+    return argument.find('\0') != argument.npos;
+  });
+  if (with_nul != out.end())
+    return Fail(ErrorCode::kInvalidArgument, "a variable holds a NUL byte");
+  return out;
+}
+
+std::string HostsFile(const model::InstanceSpec& spec) {
+  // 127.0.0.0/8 without the blocks that people use themselves: second byte 16..239.
+  const std::uint32_t hash = StableHash(spec.job_arn.empty() ? spec.job_name : spec.job_arn);
+  const std::uint32_t second = 16 + hash % 224;
+  std::uint32_t third = (hash >> 8) % 256;
+  std::string out = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";
+  std::uint32_t last = 0;
+  for (const std::string& host : spec.hosts) {
+    if (++last > 254) {
+      last = 1;
+      third = (third + 1) % 256;
+    }
+    out += fmt::format("127.{}.{}.{} {}\n", second, third, last, host);
+  }
+  return out;
+}
+
+Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout) {
+  for (const Path& path : {layout.scratch(), layout.etc(), layout.bin()}) {
+    RETURN_IF_ERROR(MakeDirectory(path, 0755));
+  }
+  RETURN_IF_ERROR(MakeDirectory(layout.tmp(), 01777));
+  RETURN_IF_ERROR(MakeDirectory(layout.home(), 0700));
+  const Path etc = layout.etc();
+  RETURN_IF_ERROR(WriteSmall(etc / "hosts", HostsFile(spec), 0644));
+  RETURN_IF_ERROR(WriteSmall(etc / "passwd",
+                             "root:x:0:0:root:/root:/bin/sh\n"
+                             "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+                             0644));
+  RETURN_IF_ERROR(WriteSmall(etc / "group", "root:x:0:\nnogroup:x:65534:\n", 0644));
+  RETURN_IF_ERROR(
+      WriteSmall(etc / "nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n", 0644));
+  RETURN_IF_ERROR(MakeDirectory(etc / "ssl", 0755));
+  for (const char* name : kEtcViews)
+    RETURN_IF_ERROR(MakeDirectory(etc / name, 0755));  // mount points
+  for (const char* name : kEtcCopies) {
+    const Path source = Path("/etc") / name;
+    if (Present(source) && !Present(etc / name))
+      RETURN_IF_ERROR(channels::CopyFile(source, etc / name));
+  }
+  if (!spec.python.empty()) RETURN_IF_ERROR(WriteInterpreterNames(spec.python, layout));
+  // The place where the engine's own binary is bound for built-in algorithms.
+  if (spec.image == model::ImageKind::kXgboost)
+    RETURN_IF_ERROR(WriteSmall(layout.bin() / "sabia", "", 0755));
+  return {};
+}
+
+}  // namespace sabia::agent

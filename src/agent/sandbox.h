@@ -1,0 +1,46 @@
+// The sandbox of a program as arguments of bubblewrap: namespaces, mounts, environment.
+//
+// The program sees /usr and the few files of /etc that a C library, Python and TLS need, read-only;
+// /opt/ml, /tmp and /root of its own; its own process list; no home directories, no file of the
+// engine. Everything that may hold a secret travels through a descriptor (--args), not through
+// argv, which every user of the machine can read.
+//
+// Pure but for looking at which host files exist. Errors: kInvalidArgument for a checkpoint path
+// that would cover a part of the system.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/environment.h"
+#include "agent/layout.h"
+
+namespace sabia::agent {
+
+struct SandboxPaths {
+  Path bwrap = "/usr/bin/bwrap";
+  Path self_exe;  // bound as /opt/sabia/bin/sabia for built-in algorithms
+};
+
+struct ReadOnlyView {
+  Path source;
+  std::string target;  // in the sandbox
+};
+
+// Options in the order in which bwrap applies them.
+Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
+                                                const Layout& layout, const SandboxPaths& paths,
+                                                const std::vector<ReadOnlyView>& views);
+
+// Small files that the options refer to: scratch/etc, scratch/bin, scratch/tmp, scratch/home.
+Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout);
+
+// /etc/hosts: every host of the job gets a loopback address of its own, the same on all of them.
+// Distinct jobs get distinct addresses with high probability, so that programs which bind to their
+// host name do not meet.
+std::string HostsFile(const model::InstanceSpec& spec);
+
+// Refuses what would hide or expose a part of the system; used for CheckpointConfig.LocalPath.
+Status CheckSandboxPath(const std::string& path);
+
+}  // namespace sabia::agent

@@ -1,0 +1,348 @@
+#include "agent/supervisor.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "agent/script_mode.h"
+#include "agent/text.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "channels/beneath.h"
+
+namespace sabia::agent {
+namespace {
+
+using model::AgentPhase;
+using model::StopReason;
+
+constexpr int kTickMs = 1'000;      // how often orders are looked at without a poke
+constexpr int kSignalRetryMs = 20;  // while the sandbox is still being made
+constexpr int kProcessesMax = 8'192;
+constexpr std::size_t kFailureCharacters = 1'024;
+// How much of a spot notice is kept for the checkpoints after the program: an eighth, at most this.
+constexpr Millis kFlushReserveMax{10'000};
+
+std::chrono::nanoseconds Nanos(Millis ms) { return ms; }
+
+}  // namespace
+
+Supervisor::Supervisor(const AgentOptions& options, const AgentParts& parts, Link link,
+                       std::string no_mounts)
+    : options_(options),
+      parts_(parts),
+      link_(std::move(link)),
+      instance_{.spec = link_.spec(),
+                .layout = Layout(options.directory),
+                .clock = parts.clock,
+                .connect = parts.connect,
+                .paths = options.paths,
+                .no_mounts = std::move(no_mounts)},
+      hooks_(AllHooks(link_.spec())),
+      cgroup_("sabia-" + link_.spec().id) {
+  report_.pid = ::getpid();
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGTERM);
+  ::sigaddset(&set, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  signals_.Reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::Run() {
+  Status ready = Prepare();
+  if (ready && !stopping()) ready = StartProgram();
+  if (ready && program_.started()) {
+    Supervise();
+    AfterProgram();
+  } else if (!ready && !stopping()) {
+    // The hook that failed has blamed somebody already.
+    CHECK(!report_.error.empty());
+  }
+  CleanUp();
+  Enter(AgentPhase::kDone);
+  // A worker that hangs in a network call cannot be joined; nothing of the instance depends on it
+  // any more.
+  if (abandoned_) ::_exit(0);
+}
+
+Status Supervisor::Prepare() {
+  Enter(AgentPhase::kPreparing);
+  auto writer = parts_.open_log(instance_.spec.log_file);
+  if (!writer) {
+    Blame(writer.error(), false);
+    return tl::make_unexpected(std::move(writer).error());
+  }
+  pump_ = std::make_unique<LogPump>(parts_.clock, std::move(*writer),
+                                    LogPumpOptions{.metrics = instance_.spec.metrics,
+                                                   .metrics_log = instance_.layout.metrics_log()});
+  if (Status ok = pump_->Prepare(); !ok) {
+    Blame(ok.error(), ok.error().code == ErrorCode::kInvalidArgument);
+    return ok;
+  }
+  for (const auto& hook : hooks_) {
+    if (stopping()) return {};
+    if (hook->phase() != report_.phase) Enter(hook->phase());
+    Status prepared = OnWorker([this, one = hook.get()] { return one->Prepare(instance_); });
+    report_.restored_files = instance_.restored_files;
+    report_.restored_bytes = instance_.restored_bytes;
+    if (prepared) continue;
+    if (!stopping()) Blame(prepared.error(), hook->IsUsersFault(prepared.error().code));
+    return prepared;
+  }
+  return {};
+}
+
+Status Supervisor::StartProgram() {
+  const auto fail = [this](Error error, bool users_fault) -> Status {
+    Blame(error, users_fault);
+    return tl::make_unexpected(std::move(error));
+  };
+  if (::access(options_.paths.bwrap.c_str(), X_OK) != 0) {
+    return fail({ErrorCode::kNotFound,
+                 fmt::format("bubblewrap is not installed as '{}' (apt-get install bubblewrap)",
+                             options_.paths.bwrap.native())},
+                false);
+  }
+  auto sandbox = SandboxOptions(instance_.spec, instance_.layout, options_.paths, instance_.views);
+  if (!sandbox) return fail(sandbox.error(), sandbox.error().code == ErrorCode::kInvalidArgument);
+
+  env::PosixFiles files;
+  const auto mounts = files.Read("/proc/self/mountinfo", 16 << 20).value_or(std::string());
+  const auto groups = files.Read("/proc/self/cgroup", 1 << 20).value_or(std::string());
+  const double machine = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const double cpus = instance_.spec.vcpus < machine ? instance_.spec.vcpus : 0;
+  cgroup_.Create(FindHierarchies(mounts, groups),
+                 {instance_.spec.memory_bytes, cpus, kProcessesMax});
+
+  Enter(AgentPhase::kTraining);
+  const Status started = program_.Start({.bwrap = options_.paths.bwrap,
+                                         .sandbox = std::move(*sandbox),
+                                         .command = instance_.command,
+                                         .cgroup_procs = cgroup_.ProcsFiles()});
+  if (!started) return fail(started.error(), false);
+  pump_->Start(program_.TakeOutput());
+  return {};
+}
+
+void Supervisor::Supervise() {
+  while (true) {
+    if (const auto end = program_.Reap()) return RecordEnd(*end);
+    DriveStop();
+    PublishIfNews();
+    Poll(program_.WaitFds());
+  }
+}
+
+void Supervisor::RecordEnd(const ProgramEnd& end) {
+  pump_->Finish();
+  if (end.sandbox_failed) {
+    const auto lines = pump_->LastLines();
+    const std::string why = lines.empty() ? "no message" : lines.back();
+    // "execvp": the sandbox stood, and the command of the request is not in it.
+    Blame({ErrorCode::kInternal, "failed to start the program: " + why},
+          why.find("execvp") != why.npos);
+    return;
+  }
+  report_.exit_code = end.exit_code;
+  report_.signal = end.signal;
+  report_.out_of_memory = end.exit_code != 0 && cgroup_.OutOfMemory();
+  report_.ended_in_grace = stop_.signalled && !stop_.killed;
+  auto root = channels::OpenDirectory(instance_.layout.root());
+  if (!root) return;
+  if (auto text = channels::ReadBeneath(root->get(), "output/failure", 4 * kFailureCharacters)) {
+    report_.failure_file = FirstCharacters(*text, kFailureCharacters);
+    return;
+  }
+  if (instance_.spec.image == model::ImageKind::kPython && end.exit_code != 0 && !stopping()) {
+    const std::string text =
+        ScriptFailureText(end.exit_code, pump_->LastError(), instance_.user_command);
+    report_.failure_file = FirstCharacters(text, kFailureCharacters);
+  }
+}
+
+bool Supervisor::SkipsUploads() const {
+  return stop_.reason == StopReason::kInterrupted || stop_.reason == StopReason::kPeerLost ||
+         orders_.dismiss;
+}
+
+void Supervisor::AfterProgram() {
+  if (!report_.error.empty() || SkipsUploads()) return;
+  const bool failed = report_.exit_code != 0 && !stopping();
+  if (!instance_.spec.upload_on_exit) return AwaitUploadOrder();
+  Enter(AgentPhase::kUploading);
+  Upload({.model = !failed, .output = true, .merge_from = {}});
+}
+
+void Supervisor::AwaitUploadOrder() {
+  Enter(AgentPhase::kExited);
+  while (!orders_.upload && !SkipsUploads()) Poll({});
+  if (SkipsUploads()) return;
+  Enter(AgentPhase::kUploading);
+  Upload({.model = true, .output = true, .merge_from = orders_.merge_from});
+}
+
+void Supervisor::Upload(const ArtifactOptions& what) {
+  const Status sent = OnWorker([this, what] { return UploadArtifacts(instance_, what); });
+  if (sent) {
+    report_.model_uploaded = what.model;
+    return;
+  }
+  const ErrorCode code = sent.error().code;
+  if (orders_.dismiss) return;
+  Blame(sent.error(), code == ErrorCode::kNotFound || code == ErrorCode::kDenied ||
+                          code == ErrorCode::kConflict || code == ErrorCode::kInvalidArgument);
+}
+
+void Supervisor::CleanUp() {
+  cgroup_.Remove();
+  if (abandoned_) return;  // its files are in use
+  for (auto hook = hooks_.rbegin(); hook != hooks_.rend(); ++hook) (*hook)->Cleanup(instance_);
+}
+
+int Supervisor::PollTimeoutMs() const {
+  const MonoTime now = parts_.clock.Mono();
+  std::int64_t wait = kTickMs;
+  const auto until = [&](const std::optional<MonoTime>& deadline) {
+    if (!deadline) return;
+    const auto left = std::chrono::ceil<Millis>(*deadline - now).count();
+    wait = std::clamp<std::int64_t>(left, 0, wait);
+  };
+  if (!stopping()) until(run_deadline_);
+  if (stopping() && program_.started() && !stop_.signalled) wait = kSignalRetryMs;
+  if (!stop_.killed) until(stop_.kill_at);
+  if (!abandoned_) until(stop_.end_at);
+  return static_cast<int>(wait);
+}
+
+void Supervisor::Poll(const std::vector<int>& more_fds) {
+  std::vector<pollfd> items = {{link_.socket(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+  for (const int fd : more_fds) items.push_back({fd, POLLIN, 0});
+  ::poll(items.data(), items.size(), PollTimeoutMs());
+  if ((items[0].revents & POLLIN) != 0) link_.DrainPokes();
+  if ((items[1].revents & POLLIN) != 0) {
+    signalfd_siginfo ignored{};
+    (void)!::read(signals_.get(), &ignored, sizeof ignored);
+    BeginStop(StopReason::kInterrupted, std::nullopt);  // the machine shuts down
+  }
+  if (const auto orders = link_.NewOrders()) TakeOrders(*orders);
+  if (run_deadline_ && !stopping() && parts_.clock.Mono() >= *run_deadline_) {
+    BeginStop(StopReason::kMaxRuntime, std::nullopt);
+  }
+}
+
+void Supervisor::TakeOrders(const model::Orders& orders) {
+  orders_ = orders;
+  if (orders.stop != StopReason::kNone) BeginStop(orders.stop, orders.kill_at);
+  if (orders.dismiss) {
+    instance_.cancelled = true;
+    program_.Kill();
+  }
+}
+
+void Supervisor::BeginStop(StopReason reason, std::optional<WallTime> kill_at) {
+  const MonoTime now = parts_.clock.Mono();
+  MonoTime kill = now + Nanos(instance_.spec.stop_grace);
+  if (kill_at) kill = now + Nanos(*kill_at - parts_.clock.Wall());
+  if (reason == StopReason::kInterrupted && kill_at) {
+    if (!stop_.end_at || kill < *stop_.end_at) stop_.end_at = kill;
+    if (!instance_.spec.checkpoint_s3_uri.empty()) {
+      kill -= std::min(Nanos(kFlushReserveMax),
+                       std::max<std::chrono::nanoseconds>((kill - now) / 8, Nanos(Millis(0))));
+    }
+  }
+  // A later order may only shorten the time.
+  if (!stop_.kill_at || kill < *stop_.kill_at) stop_.kill_at = kill;
+  if (stopping()) return;
+  stop_.reason = reason;
+  report_.stopped_for = reason;
+  if (report_.phase == AgentPhase::kPreparing || report_.phase == AgentPhase::kDownloading) {
+    instance_.cancelled = true;
+  }
+}
+
+void Supervisor::DriveStop() {
+  if (!stopping()) return;
+  if (!stop_.signalled && program_.Signal(SIGTERM, instance_.spec.signal_all_processes)) {
+    stop_.signalled = true;
+    Enter(AgentPhase::kStopping);
+  }
+  if (!stop_.killed && stop_.kill_at && parts_.clock.Mono() >= *stop_.kill_at) {
+    stop_.killed = true;
+    program_.Kill();
+  }
+}
+
+Status Supervisor::OnWorker(const std::function<Status()>& work) {
+  // Shared, for an abandoned worker outlives this call.
+  struct Shared {
+    env::UniqueFd done{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    std::atomic<bool> finished{false};
+    Status result;
+  };
+  const auto shared = std::make_shared<Shared>();
+  worker_busy_ = true;
+  std::thread worker([shared, work] {
+    shared->result = work();
+    shared->finished = true;
+    const std::uint64_t one = 1;
+    (void)!::write(shared->done.get(), &one, sizeof one);
+  });
+  while (!shared->finished) {
+    Poll({shared->done.get()});
+    if (!shared->finished && stop_.end_at && parts_.clock.Mono() >= *stop_.end_at) {
+      instance_.cancelled = true;
+      abandoned_ = true;
+      worker.detach();
+      return Fail(ErrorCode::kTimeout, "the instance was taken away");
+    }
+    PublishIfNews();
+  }
+  worker.join();
+  worker_busy_ = false;
+  return std::move(shared->result);
+}
+
+void Supervisor::Enter(AgentPhase phase) {
+  const bool billed = phase == AgentPhase::kDownloading || phase == AgentPhase::kTraining;
+  if (billed && !run_deadline_ && instance_.spec.run_limit.count() > 0) {
+    run_deadline_ = parts_.clock.Mono() + Nanos(instance_.spec.run_limit);
+  }
+  report_.phase = phase;
+  report_.began[phase] = parts_.clock.Wall();
+  Publish(phase == AgentPhase::kDone);
+}
+
+void Supervisor::Publish(bool durable) {
+  if (!worker_busy_) hook_notes_ = instance_.notes;
+  report_.notes = hook_notes_;
+  for (const std::string& note : cgroup_.notes()) report_.notes.push_back(note);
+  if (pump_) {
+    metrics_published_ = pump_->metric_count();
+    report_.last_lines = pump_->LastLines();
+    report_.metrics = pump_->Metrics();
+    for (const std::string& note : pump_->notes()) report_.notes.push_back(note);
+  }
+  if (const Status written = link_.Publish(report_, durable); !written) {
+    LogError("agent of '{}': {}", instance_.spec.id, written.error().message);
+  }
+}
+
+void Supervisor::PublishIfNews() {
+  if (pump_ && pump_->metric_count() != metrics_published_) Publish();
+}
+
+void Supervisor::Blame(const Error& error, bool users_fault) {
+  report_.error = SafeUtf8(error.message, 4096);
+  report_.error_is_users = users_fault;
+}
+
+}  // namespace sabia::agent

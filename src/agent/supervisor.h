@@ -1,0 +1,85 @@
+// The life of one instance, step by step: prepare, run, stop, upload, report.
+//
+// The main thread does nothing that can block for long: hooks and uploads run on a worker while it
+// keeps watching the orders, the clock and the program. Each step ends in a report on disk before
+// the next begins.
+//
+// Threading: all members on the main thread.
+#pragma once
+
+#include <optional>
+#include <thread>
+
+#include "agent/agent.h"
+#include "agent/artifacts.h"
+#include "agent/cgroup.h"
+#include "agent/link.h"
+#include "agent/log_pump.h"
+#include "agent/program.h"
+
+namespace sabia::agent {
+
+class Supervisor {
+ public:
+  Supervisor(const AgentOptions& options, const AgentParts& parts, Link link,
+             std::string no_mounts);
+  ~Supervisor();
+
+  // To the final report.
+  void Run();
+
+ private:
+  struct Stop {
+    model::StopReason reason = model::StopReason::kNone;
+    std::optional<MonoTime> kill_at;  // of the program
+    std::optional<MonoTime> end_at;   // of everything: the machine is taken away
+    bool signalled = false;
+    bool killed = false;
+  };
+
+  // Steps, in order.
+  Status Prepare();
+  Status StartProgram();
+  void Supervise();
+  void RecordEnd(const ProgramEnd& end);
+  void AfterProgram();
+  void AwaitUploadOrder();
+  void Upload(const ArtifactOptions& what);
+  void CleanUp();
+
+  // Waits for news, at most until the next deadline; applies orders and starts stops.
+  void Poll(const std::vector<int>& more_fds);
+  int PollTimeoutMs() const;
+  void TakeOrders(const model::Orders& orders);
+  void BeginStop(model::StopReason reason, std::optional<WallTime> kill_at);
+  void DriveStop();
+  // Runs the work while polling; kTimeout when end_at came first (the worker is abandoned then).
+  Status OnWorker(const std::function<Status()>& work);
+
+  void Enter(model::AgentPhase phase);
+  void Publish(bool durable = false);
+  void PublishIfNews();
+  void Blame(const Error& error, bool users_fault);
+  bool stopping() const { return stop_.reason != model::StopReason::kNone; }
+  bool SkipsUploads() const;
+
+  const AgentOptions options_;
+  const AgentParts parts_;
+  Link link_;
+  Instance instance_;
+  std::vector<std::unique_ptr<Hook>> hooks_;
+  model::Report report_;
+  model::Orders orders_;
+  Stop stop_;
+  std::optional<MonoTime> run_deadline_;
+  Cgroup cgroup_;
+  std::unique_ptr<LogPump> pump_;
+  Program program_;
+  env::UniqueFd signals_;
+  std::uint64_t metrics_published_ = 0;
+  bool worker_busy_ = false;  // the instance is the worker's
+  std::vector<std::string> hook_notes_;
+  bool abandoned_ = false;  // a worker hangs in a call that nobody waits for any more
+};
+
+}  // namespace sabia::agent
