@@ -205,9 +205,15 @@ TrainingJobs::Answer TrainingJobs::Create(const wire::CallContext& context,
   return Pass(written.error());
 }
 
-TrainingJobs::Answer TrainingJobs::Describe(const json::object& request) {
-  ASSIGN_OR_RETURN(const Stored stored, Load(NameOf(request)));
-  return DescribeView(stored.job);
+AwsResult<wire::EncodedAnswer> TrainingJobs::Describe(const json::object& request) {
+  const std::string_view name = FindString(request, "TrainingJobName").value_or("");
+  const auto row = resources_.Get(store::Kind::kTrainingJob, name);
+  if (!row) return row.error().code == ErrorCode::kNotFound ? NotFound() : Pass(row.error());
+  return described_.Get(
+      name, row->document, [&](std::string_view) -> AwsResult<wire::EncodedAnswer> {
+        ASSIGN_OR_RETURN(const model::TrainingJob job, Decode(*row));
+        return std::make_shared<const std::string>(json::serialize(DescribeView(job)));
+      });
 }
 
 TrainingJobs::Answer TrainingJobs::List(const json::object& request) {
@@ -337,7 +343,8 @@ void RegisterTrainingJobs(wire::ActionTable& table, TrainingJobs& jobs) {
   };
   add("CreateTrainingJob",
       [&jobs](const CallContext& c, const json::object& in) { return jobs.Create(c, in); });
-  add("DescribeTrainingJob",
+  table.AddEncoded(
+      "sagemaker", "DescribeTrainingJob",
       [&jobs](const CallContext&, const json::object& in) { return jobs.Describe(in); });
   add("ListTrainingJobs",
       [&jobs](const CallContext&, const json::object& in) { return jobs.List(in); });

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/document_memo.h"
 #include "env/random.h"
 #include "model/training_job.h"
 #include "objects/object_store.h"
@@ -30,7 +31,8 @@ class TrainingJobs {
 
   using Answer = wire::AwsResult<json::object>;
   Answer Create(const wire::CallContext& context, const json::object& request);
-  Answer Describe(const json::object& request);
+  // As text, kept while the record stays the same: clients ask far more often than records change.
+  wire::AwsResult<wire::EncodedAnswer> Describe(const json::object& request);
   Answer List(const json::object& request);
   Answer Stop(const wire::CallContext& context, const json::object& request);
   Answer Update(const wire::CallContext& context, const json::object& request);
@@ -57,6 +59,7 @@ class TrainingJobs {
   wire::AwsResult<void> CheckBucket(std::string_view uri, std::string_view field);
 
   store::Resources& resources_;
+  DocumentMemo described_;
   objects::ObjectStore& objects_;
   env::Random& random_;
 };
