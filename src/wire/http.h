@@ -100,6 +100,8 @@ class Exchange {
 
   // Whether an answer was begun; true also after a failed attempt, for it cannot be repeated.
   virtual bool answered() const = 0;
+  // The status that was answered; 0 before.
+  virtual unsigned status() const { return 0; }
 };
 
 class Handler {

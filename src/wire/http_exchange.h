@@ -58,7 +58,7 @@ class HttpExchange final : public Exchange, private BodyReader {
   Status SendFile(int fd, std::uint64_t offset, std::uint64_t length) override;
   bool answered() const override { return answered_; }
 
-  unsigned status() const { return status_; }
+  unsigned status() const override { return status_; }
   bool body_done() const { return body_done_; }
   // Flushes and drains the body. Whether the connection can serve another request.
   bool Finish();

@@ -1,0 +1,83 @@
+#include "wire/service_router.h"
+
+#include <array>
+
+#include "base/encoding.h"
+
+namespace sabia::wire {
+namespace {
+
+struct ServiceName {
+  std::string_view service;  // the schema's name
+  std::string_view target;   // the prefix of X-Amz-Target; "" for query services
+  std::string_view signing;  // the service of the credential scope
+};
+
+constexpr std::array kServices{
+    ServiceName{"sagemaker", "SageMaker", "sagemaker"},
+    ServiceName{"logs", "Logs_20140328", "logs"},
+    ServiceName{"cloudwatch", "GraniteServiceVersion20100801", "monitoring"},
+    ServiceName{"application-autoscaling", "AnyScaleFrontendService", "application-autoscaling"},
+    ServiceName{"ecr", "AmazonEC2ContainerRegistry_V20150921", "ecr"},
+    ServiceName{"events", "AWSEvents", "events"},
+    ServiceName{"ce", "AWSInsightsIndexService", "ce"},
+    ServiceName{"sts", "", "sts"},
+    ServiceName{"iam", "", "iam"},
+};
+
+bool IsForm(const RequestHead& head) {
+  return head.headers.Get("Content-Type").starts_with("application/x-www-form-urlencoded");
+}
+
+ServiceRoute ByTarget(std::string_view target, const RequestHead& head) {
+  ServiceRoute route;
+  route.destination = Destination::kService;
+  const std::size_t dot = target.rfind('.');
+  const std::string_view prefix = target.substr(0, dot);
+  route.service = prefix;
+  route.action = dot == std::string_view::npos ? "" : target.substr(dot + 1);
+  const bool old_json = head.headers.Get("Content-Type").starts_with("application/x-amz-json-1.0");
+  route.protocol = old_json ? Protocol::kJson10 : Protocol::kJson11;
+  for (const ServiceName& known : kServices) {
+    if (known.target.empty() || known.target != prefix) continue;
+    route.service = known.service;
+    route.schema = FindService(known.service);
+  }
+  return route;
+}
+
+ServiceRoute ByForm(std::string_view service) {
+  ServiceRoute route;
+  route.destination = Destination::kService;
+  route.protocol = Protocol::kQuery;
+  route.service = service;
+  route.schema = FindService(service);
+  return route;
+}
+
+}  // namespace
+
+ServiceRoute RouteRequest(const RequestHead& head, const QueryParameters& query,
+                          const SignatureClaim* claim) {
+  ServiceRoute route;
+  if (head.raw_path.starts_with("/-/")) {
+    route.destination = Destination::kInternal;
+    return route;
+  }
+  if (const auto target = head.headers.Find("X-Amz-Target")) return ByTarget(*target, head);
+  if (claim == nullptr) {
+    // Unsigned: a form posted to the root is a query service's, all else is S3's to judge.
+    if (head.method == "POST" && head.raw_path == "/" && IsForm(head)) return ByForm("sts");
+    return route;
+  }
+  if (claim->scope.service == "s3") return route;
+  for (const ServiceName& known : kServices) {
+    if (known.signing != claim->scope.service) continue;
+    if (known.target.empty() || IsForm(head) || query.Has("Action")) return ByForm(known.service);
+  }
+  route.destination = Destination::kService;
+  route.service = claim->scope.service;
+  return route;
+}
+
+}  // namespace sabia::wire
