@@ -151,8 +151,9 @@ Record BeginFailing(const Question& q, Record record, const InstanceView& host) 
 }
 
 Record BeginInterrupting(const Question& q, Record record) {
-  const auto notice = std::chrono::duration_cast<Seconds>(q.rules.reclaim_notice);
-  record.job.reclaim_at = q.seen.now + q.rules.reclaim_notice;
+  // Whoever asked for it may have promised an end of the notice already.
+  record.job.reclaim_at = record.job.reclaim_at.value_or(q.seen.now + q.rules.reclaim_notice);
+  const auto notice = std::chrono::round<Seconds>(*record.job.reclaim_at - q.seen.now);
   Advance(record, TrainingPhase::kInterrupting);
   EnterStatus(record.job, "Interrupted",
               fmt::format("Spot capacity was reclaimed: instance {} got a notice of {} s at {}",
@@ -165,9 +166,10 @@ Record BeginInterrupting(const Question& q, Record record) {
 Record BeginLoss(const Question& q, Record record, const InstanceView& lost) {
   TrainingJob& job = record.job;
   const WallTime when = EndOf(lost, q.seen.now);
-  const std::string what = fmt::format(
+  std::string what = fmt::format(
       "instance {} was lost: its agent ended {} at {}", Describe(lost.record),
       lost.report ? "without a final report" : "before it could begin", FormatIso8601Seconds(when));
+  if (!lost.last_words.empty()) what += ": " + lost.last_words;
   const bool began = std::any_of(q.seen.instances.begin(), q.seen.instances.end(), Trained);
   const int losses = RecentLosses(job, q.rules) + 1;
   if (losses >= q.rules.losses_max) {

@@ -46,6 +46,7 @@ struct InstanceView {
   model::InstanceRecord record;
   bool alive = false;  // its agent holds its lock, or was started and still runs
   std::optional<model::Report> report;
+  std::string last_words;             // of an agent that died without a report
   std::optional<WallTime> last_seen;  // the last sign of life of an agent that died
   model::Orders orders;               // as last written; merge_from holds instance ids
   int launches = 0;                   // by this daemon

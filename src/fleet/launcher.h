@@ -1,0 +1,36 @@
+// Starts, stops and reports agents. Agents outlive the daemon that started them.
+//
+// Threading: thread-safe. Nothing here is remembered over a restart: an agent of an earlier daemon
+// is found through the lock of its directory (instance_files.h).
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "env/files.h"
+
+namespace sabia::fleet {
+
+struct AgentName {
+  std::string id;       // of the instance
+  env::Path directory;  // of the instance, prepared
+};
+
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  // Returns when the process exists; it may end at once, and then Runs() is false. Starting one
+  // that this launcher already runs is success.
+  virtual Status Start(const AgentName& agent) = 0;
+  // Whether an agent that this launcher started still runs.
+  virtual bool Runs(const std::string& id) = 0;
+  // SIGKILL. pid is what the agent's report says, for agents of an earlier daemon; 0 when unknown.
+  // One that is gone already, or a pid that is no agent of that directory, is success.
+  virtual Status Kill(const AgentName& agent, int pid) = 0;
+  // Called with the instance's id when an agent of this launcher has ended, on a thread of the
+  // launcher. Must be cheap. Set before the first Start.
+  virtual void OnExit(std::function<void(const std::string&)> listener) = 0;
+};
+
+}  // namespace sabia::fleet

@@ -1,0 +1,146 @@
+#include "fleet/posix/disk_instance_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/log.h"
+#include "env/posix/posix_files.h"
+
+namespace sabia::fleet {
+namespace {
+
+constexpr std::size_t kReportBytesMax = 4u << 20;
+constexpr unsigned kSecret = 0600;  // a specification holds the credentials of the job's role
+
+env::WriteOptions Volatile(unsigned mode) { return {mode, env::Durability::kVolatile}; }
+
+std::optional<WallTime> Modified(const env::Path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FromUnixMillis(info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000);
+}
+
+std::uint64_t SizeOf(const env::Path& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+std::string EndOfFile(env::Files& files, const env::Path& path) {
+  constexpr std::size_t kLastWordsMax = 400;
+  auto text = files.Read(path);
+  if (!text) return "";
+  while (!text->empty() && text->back() == '\n') text->pop_back();
+  return text->size() <= kLastWordsMax ? *text : text->substr(text->size() - kLastWordsMax);
+}
+
+// The document, or nothing when there is none or it is torn: after power loss that is possible.
+template <typename T>
+std::optional<T> ReadDocument(env::Files& files, const env::Path& path) {
+  const auto text = files.Read(path, kReportBytesMax);
+  if (!text) return std::nullopt;
+  const auto object = ParseJsonObject(*text);
+  if (!object) {
+    LogWarn("ignored '{}': {}", path.native(), object.error().message);
+    return std::nullopt;
+  }
+  auto value = T::FromJson(*object);
+  if (!value) {
+    LogWarn("ignored '{}': {}", path.native(), value.error().message);
+    return std::nullopt;
+  }
+  return std::move(*value);
+}
+
+}  // namespace
+
+Status DiskInstanceFiles::Prepare(const std::string& id, const Preparation& preparation) {
+  const env::Path directory = Directory(id);
+  RETURN_IF_ERROR(files_.MakeDirectories(directory));
+  for (const auto& [name, content] : preparation.listings) {
+    RETURN_IF_ERROR(files_.WriteAtomically(directory / name, content, Volatile(kSecret)));
+  }
+  return files_.WriteAtomically(directory / "spec.json", json::serialize(preparation.spec.ToJson()),
+                                Volatile(kSecret));
+}
+
+Status DiskInstanceFiles::Give(const std::string& id, const model::Orders& orders) {
+  const env::Path directory = Directory(id);
+  model::Orders written = orders;
+  for (std::string& peer : written.merge_from) peer = Directory(peer).native();
+  RETURN_IF_ERROR(files_.MakeDirectories(directory));
+  RETURN_IF_ERROR(files_.WriteAtomically(directory / "orders.json",
+                                         json::serialize(written.ToJson()), Volatile(0644)));
+  PokeAgent(directory);
+  return {};
+}
+
+Result<Observation> DiskInstanceFiles::Observe(const std::string& id) {
+  const env::Path directory = Directory(id);
+  Observation seen;
+  seen.locked = IsLocked(directory);
+  const env::Path report = directory / "report.json";
+  seen.report = ReadDocument<model::Report>(files_, report);
+  seen.orders = ReadDocument<model::Orders>(files_, directory / "orders.json");
+  if (seen.orders) {
+    for (std::string& peer : seen.orders->merge_from) peer = env::Path(peer).filename().native();
+  }
+  if (!seen.report && !seen.locked) seen.last_words = EndOfFile(files_, directory / "agent.err");
+  const env::Path metrics = directory / "metrics.log";
+  seen.metrics_bytes = SizeOf(metrics);
+  for (const env::Path& path : {report, metrics}) {
+    if (const auto modified = Modified(path))
+      seen.last_seen = std::max(seen.last_seen.value_or(*modified), *modified);
+  }
+  return seen;
+}
+
+Result<std::string> DiskInstanceFiles::ReadMetrics(const std::string& id, std::uint64_t from,
+                                                   std::size_t limit) {
+  const env::Path path = Directory(id) / "metrics.log";
+  auto fd = env::OpenFile(path, O_RDONLY | O_NOFOLLOW);
+  if (!fd) return Wrap(fd.error(), "failed to read metrics of '" + id + "': ");
+  std::string bytes(limit, '\0');
+  ssize_t n = 0;
+  do {
+    n = ::pread(fd->get(), bytes.data(), bytes.size(), static_cast<off_t>(from));
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) return FailErrno(errno, "failed to read '{}'", path.native());
+  bytes.resize(static_cast<std::size_t>(n));
+  return bytes;
+}
+
+Status DiskInstanceFiles::Remove(const std::string& id) { return files_.RemoveTree(Directory(id)); }
+
+Result<std::vector<std::string>> DiskInstanceFiles::List() {
+  auto names = files_.List(paths_.instances());
+  if (!names && names.error().code == ErrorCode::kNotFound) return std::vector<std::string>{};
+  return names;
+}
+
+bool IsLocked(const env::Path& directory) {
+  const auto fd = env::OpenFile(directory / "lock", O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!fd) return false;
+  return ::flock(fd->get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+void PokeAgent(const env::Path& directory) {
+  const auto parent = env::OpenFile(directory, O_PATH | O_DIRECTORY);
+  const env::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!parent || !socket) return;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/agent.sock",
+                parent->get());
+  // Losing a poke costs latency only, so the result does not matter.
+  (void)::sendto(socket.get(), "", 0, MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
+                 sizeof address);
+}
+
+}  // namespace sabia::fleet

@@ -1,0 +1,35 @@
+// Instance directories on the local disk, below <home>/instances.
+#pragma once
+
+#include "fleet/instance_files.h"
+
+namespace sabia::fleet {
+
+class DiskInstanceFiles final : public InstanceFiles {
+ public:
+  DiskInstanceFiles(env::Files& files, store::Paths paths)
+      : files_(files), paths_(std::move(paths)) {}
+
+  env::Path Directory(const std::string& id) const override { return paths_.instance(id); }
+  Status Prepare(const std::string& id, const Preparation& preparation) override;
+  Status Give(const std::string& id, const model::Orders& orders) override;
+  Result<Observation> Observe(const std::string& id) override;
+  Result<std::string> ReadMetrics(const std::string& id, std::uint64_t from,
+                                  std::size_t limit) override;
+  Status Remove(const std::string& id) override;
+  Result<std::vector<std::string>> List() override;
+
+ private:
+  env::Files& files_;
+  store::Paths paths_;
+};
+
+// Whether some process holds the exclusive lock of the directory's file `lock`. Takes a shared lock
+// for an instant, so whoever locks must try again for a moment when it is refused.
+bool IsLocked(const env::Path& directory);
+
+// An empty datagram to <directory>/agent.sock, which may be missing. Works for paths longer than a
+// socket address.
+void PokeAgent(const env::Path& directory);
+
+}  // namespace sabia::fleet

@@ -1,0 +1,283 @@
+#include "fleet/testing/fake_fleet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sabia::fleet::testing {
+namespace {
+
+using model::AgentPhase;
+using model::StopReason;
+
+bool HasExited(const model::Report& report) { return report.began.contains(AgentPhase::kExited); }
+
+bool KeepsArtifacts(StopReason reason) {
+  return reason != StopReason::kInterrupted && reason != StopReason::kPeerLost;
+}
+
+}  // namespace
+
+void FakeFleet::SetProgram(const std::string& job, FakeProgram program) {
+  const std::lock_guard lock(mutex_);
+  programs_[job] = program;
+}
+
+const FakeProgram& FakeFleet::ProgramOf(const Agent& agent) {
+  return programs_[agent.spec.job_name];
+}
+
+void FakeFleet::OnPoke(std::function<void(const std::string&)> listener) {
+  const std::lock_guard lock(mutex_);
+  on_poke_ = std::move(listener);
+}
+
+void FakeFleet::OnExit(std::function<void(const std::string&)> listener) {
+  const std::lock_guard lock(mutex_);
+  on_exit_ = std::move(listener);
+}
+
+void FakeFleet::Tick() {
+  std::set<std::string> told;
+  std::set<std::string> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [id, agent] : agents_) {
+      if (!agent.alive) continue;
+      const auto before = agent.report;
+      Act(id, agent);
+      if (!before || !agent.report || before->ToJson() != agent.report->ToJson()) told.insert(id);
+      if (!agent.alive) ended.insert(id);
+    }
+  }
+  Notify(told, ended);
+}
+
+void FakeFleet::Notify(const std::set<std::string>& told, const std::set<std::string>& ended) {
+  std::function<void(const std::string&)> poke;
+  std::function<void(const std::string&)> exit;
+  {
+    const std::lock_guard lock(mutex_);
+    poke = on_poke_;
+    exit = on_exit_;
+  }
+  for (const std::string& id : told) {
+    if (poke) poke(id);
+  }
+  for (const std::string& id : ended) {
+    if (exit) exit(id);
+  }
+}
+
+void FakeFleet::Act(const std::string& id, Agent& agent) {
+  if (ProgramOf(agent).never_comes_up) {
+    agent.alive = false;
+    own_.erase(id);
+    return;
+  }
+  if (!agent.report) {
+    agent.report.emplace();
+    agent.report->restored_files = ProgramOf(agent).restored_files;
+    Enter(agent, AgentPhase::kPreparing, ProgramOf(agent).prepares);
+  }
+  constexpr int kPhasesPerTick = 16;
+  for (int i = 0; i < kPhasesPerTick && agent.alive; ++i) {
+    if (!Obey(agent) && !Proceed(id, agent)) return;
+  }
+}
+
+void FakeFleet::Enter(Agent& agent, AgentPhase phase, Millis takes) {
+  agent.report->phase = phase;
+  agent.report->began.emplace(phase, clock_.Wall());
+  agent.due = clock_.Wall() + takes;
+}
+
+void FakeFleet::Exit(Agent& agent, int code) {
+  agent.report->exit_code = code;
+  agent.report->ended_in_grace = true;
+  Enter(agent, AgentPhase::kExited, Millis(0));
+}
+
+void FakeFleet::Finish(const std::string& id, Agent& agent) {
+  Enter(agent, AgentPhase::kDone, Millis(0));
+  agent.alive = false;
+  own_.erase(id);
+}
+
+bool FakeFleet::Obey(Agent& agent) {
+  model::Report& report = *agent.report;
+  const FakeProgram& program = ProgramOf(agent);
+  if (program.ignores_orders || agent.orders.stop == StopReason::kNone) return false;
+  if (HasExited(report) || report.stopped_for != StopReason::kNone) return false;
+  report.stopped_for = agent.orders.stop;
+  const bool ran = report.began.contains(AgentPhase::kTraining);
+  Enter(agent, AgentPhase::kStopping, ran ? program.stops : Millis(0));
+  return true;
+}
+
+bool FakeFleet::Proceed(const std::string& id, Agent& agent) {
+  model::Report& report = *agent.report;
+  const FakeProgram& program = ProgramOf(agent);
+  if (clock_.Wall() < agent.due) return false;
+  switch (report.phase) {
+    case AgentPhase::kPreparing:
+      Enter(agent, AgentPhase::kDownloading, program.downloads);
+      return true;
+    case AgentPhase::kDownloading:
+      Enter(agent, AgentPhase::kTraining, program.trains);
+      agent.metrics += fmt::format("{{\"name\":\"loss\",\"value\":0.5,\"time\":{}}}\n",
+                                   ToUnixMillis(clock_.Wall()));
+      return true;
+    case AgentPhase::kTraining:
+      report.metrics = {{"loss", 0.5, report.began.at(AgentPhase::kTraining)}};
+      Exit(agent, program.exit_code);
+      return true;
+    case AgentPhase::kStopping: {
+      constexpr int kTerminated = 143;
+      Exit(agent, kTerminated);
+      return true;
+    }
+    case AgentPhase::kExited: {
+      const bool keeps = KeepsArtifacts(report.stopped_for) &&
+                         (report.stopped_for != StopReason::kNone || program.exit_code == 0);
+      if (agent.spec.upload_on_exit ? keeps : agent.orders.upload) {
+        Enter(agent, AgentPhase::kUploading, program.uploads);
+      } else if (agent.spec.upload_on_exit || agent.orders.dismiss) {
+        Finish(id, agent);
+      } else {
+        return false;
+      }
+      return true;
+    }
+    case AgentPhase::kUploading:
+      report.model_uploaded = true;
+      Finish(id, agent);
+      return true;
+    case AgentPhase::kDone:
+      return false;
+  }
+  return false;
+}
+
+void FakeFleet::Crash(const std::string& id) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = agents_.find(id);
+    if (found == agents_.end() || !found->second.alive) return;
+    found->second.alive = false;
+    if (own_.erase(id) == 0) return;
+  }
+  Notify({}, {id});
+}
+
+void FakeFleet::DaemonDied() {
+  const std::lock_guard lock(mutex_);
+  own_.clear();
+  on_poke_ = nullptr;
+  on_exit_ = nullptr;
+}
+
+std::vector<std::string> FakeFleet::Running() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [id, agent] : agents_) {
+    if (agent.alive) out.push_back(id);
+  }
+  return out;
+}
+
+std::vector<std::string> FakeFleet::violations() {
+  const std::lock_guard lock(mutex_);
+  return violations_;
+}
+
+std::size_t FakeFleet::starts(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  return starts_[id];
+}
+
+model::Orders FakeFleet::OrdersOf(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  return agents_[id].orders;
+}
+
+Status FakeFleet::Start(const AgentName& name) {
+  const std::lock_guard lock(mutex_);
+  if (!own_.insert(name.id).second) return {};
+  Agent& agent = agents_[name.id];
+  if (agent.alive || !agent.prepared) {  // it finds the lock taken, or nothing to do
+    own_.erase(name.id);
+    return {};
+  }
+  if (agent.report) violations_.push_back(name.id + " was started again after it had reported");
+  for (const auto& [id, other] : agents_) {
+    if (other.alive && other.spec.job_name == agent.spec.job_name &&
+        other.spec.host == agent.spec.host) {
+      violations_.push_back(fmt::format("{} was started while {} ran", name.id, id));
+    }
+  }
+  ++starts_[name.id];
+  agent.alive = true;
+  return {};
+}
+
+bool FakeFleet::Runs(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  return own_.contains(id);
+}
+
+Status FakeFleet::Kill(const AgentName& agent, int /*pid*/) {
+  Crash(agent.id);
+  return {};
+}
+
+Status FakeFleet::Prepare(const std::string& id, const Preparation& preparation) {
+  const std::lock_guard lock(mutex_);
+  agents_[id].prepared = true;
+  agents_[id].spec = preparation.spec;
+  return {};
+}
+
+Status FakeFleet::Give(const std::string& id, const model::Orders& orders) {
+  const std::lock_guard lock(mutex_);
+  agents_[id].orders = orders;
+  return {};
+}
+
+Result<Observation> FakeFleet::Observe(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  Observation seen;
+  const auto found = agents_.find(id);
+  if (found == agents_.end()) return seen;
+  const Agent& agent = found->second;
+  seen.locked = agent.alive;
+  seen.report = agent.report;
+  seen.orders = agent.orders;
+  seen.metrics_bytes = agent.metrics.size();
+  return seen;
+}
+
+Result<std::string> FakeFleet::ReadMetrics(const std::string& id, std::uint64_t from,
+                                           std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  const std::string& metrics = agents_[id].metrics;
+  return from >= metrics.size() ? "" : metrics.substr(from, limit);
+}
+
+Status FakeFleet::Remove(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = agents_.find(id);
+  if (found == agents_.end()) return {};
+  if (found->second.alive) violations_.push_back(id + " lost its directory while it ran");
+  agents_.erase(found);
+  return {};
+}
+
+Result<std::vector<std::string>> FakeFleet::List() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> ids;
+  for (const auto& [id, agent] : agents_) ids.push_back(id);
+  return ids;
+}
+
+}  // namespace sabia::fleet::testing

@@ -1,0 +1,101 @@
+// A machine with agents, in memory: plays Launcher and InstanceFiles on a clock that the test
+// moves.
+//
+// An agent takes the phases of its program one after the other, each for as long as the program
+// says, obeys orders as a real one does, and outlives the daemon: DaemonDied() forgets who started
+// whom. Stricter than the real fleet: an agent that is started twice, or a host that runs in two
+// attempts at once, is a violation.
+//
+// Threading: thread-safe. Time: moves at Tick() only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "env/clock.h"
+#include "fleet/instance_files.h"
+#include "fleet/launcher.h"
+
+namespace sabia::fleet::testing {
+
+struct FakeProgram {
+  Millis prepares{10};
+  Millis downloads{10};
+  Millis trains{100};
+  Millis stops{10};  // from SIGTERM to the exit
+  Millis uploads{10};
+  int exit_code = 0;
+  std::int64_t restored_files = 0;
+  bool never_comes_up = false;  // ends at once, without a report
+  bool ignores_orders = false;
+};
+
+class FakeFleet final : public Launcher, public InstanceFiles {
+ public:
+  explicit FakeFleet(env::Clock& clock) : clock_(clock) {}
+
+  // What the instances of a job run; by default a FakeProgram{}.
+  void SetProgram(const std::string& job, FakeProgram program);
+  // Lets every agent do what is due now, and tells the listener of each that reported or ended.
+  void Tick();
+  void OnPoke(std::function<void(const std::string&)> listener);
+  void Crash(const std::string& id);  // kill -9 of an agent
+  void DaemonDied();
+
+  std::vector<std::string> Running();
+  std::vector<std::string> violations();
+  std::size_t starts(const std::string& id);
+  model::Orders OrdersOf(const std::string& id);
+
+  // Launcher.
+  Status Start(const AgentName& agent) override;
+  bool Runs(const std::string& id) override;
+  Status Kill(const AgentName& agent, int pid) override;
+  void OnExit(std::function<void(const std::string&)> listener) override;
+
+  // InstanceFiles.
+  env::Path Directory(const std::string& id) const override { return env::Path("/fake") / id; }
+  Status Prepare(const std::string& id, const Preparation& preparation) override;
+  Status Give(const std::string& id, const model::Orders& orders) override;
+  Result<Observation> Observe(const std::string& id) override;
+  Result<std::string> ReadMetrics(const std::string& id, std::uint64_t from,
+                                  std::size_t limit) override;
+  Status Remove(const std::string& id) override;
+  Result<std::vector<std::string>> List() override;
+
+ private:
+  struct Agent {
+    bool prepared = false;
+    model::InstanceSpec spec;
+    model::Orders orders;
+    std::optional<model::Report> report;
+    std::string metrics;
+    bool alive = false;
+    WallTime due;
+  };
+  void Act(const std::string& id, Agent& agent);
+  // Both return whether the agent did something.
+  bool Obey(Agent& agent);
+  bool Proceed(const std::string& id, Agent& agent);
+  void Enter(Agent& agent, model::AgentPhase phase, Millis takes);
+  void Finish(const std::string& id, Agent& agent);
+  void Exit(Agent& agent, int code);
+  const FakeProgram& ProgramOf(const Agent& agent);
+  void Notify(const std::set<std::string>& told, const std::set<std::string>& ended);
+
+  env::Clock& clock_;
+  std::mutex mutex_;
+  std::map<std::string, Agent> agents_;
+  std::map<std::string, FakeProgram> programs_;
+  std::set<std::string> own_;  // started by the daemon that lives now
+  std::map<std::string, std::size_t> starts_;
+  std::vector<std::string> violations_;
+  std::function<void(const std::string&)> on_poke_;
+  std::function<void(const std::string&)> on_exit_;
+};
+
+}  // namespace sabia::fleet::testing
