@@ -29,11 +29,6 @@ std::string EncodeName(std::string_view name) {
   return out;
 }
 
-std::string CheckedName(std::string_view name) {
-  CHECK_MSG(Paths::FitsLogName(name), std::string(name));
-  return EncodeName(name);
-}
-
 }  // namespace
 
 env::Path Paths::blob(std::string_view blob_id) const {
@@ -46,14 +41,31 @@ env::Path Paths::instance(std::string_view instance_id) const {
   return instances() / instance_id;
 }
 
-env::Path Paths::log_group(std::string_view group) const { return logs() / CheckedName(group); }
-
-env::Path Paths::log_stream(std::string_view group, std::string_view stream) const {
-  return log_group(group) / (CheckedName(stream) + ".log");
+env::Path Paths::log_group(std::string_view group) const {
+  CHECK_MSG(FitsLogGroup(group), std::string(group));
+  return logs() / EncodeName(group);
 }
 
-bool Paths::FitsLogName(std::string_view name) {
-  return !name.empty() && EncodeName(name).size() <= kComponentMax;
+env::Path Paths::log_streams_of(std::string_view group, std::string_view head) const {
+  return log_group(group) / (EncodeName(head) + ".d");
+}
+
+env::Path Paths::log_stream(std::string_view group, std::string_view stream) const {
+  CHECK_MSG(FitsLogStream(stream), std::string(stream));
+  const std::size_t slash = stream.find('/');
+  if (slash == std::string_view::npos) return log_group(group) / (EncodeName(stream) + ".log");
+  return log_streams_of(group, stream.substr(0, slash)) /
+         (EncodeName(stream.substr(slash + 1)) + ".log");
+}
+
+bool Paths::FitsLogGroup(std::string_view group) {
+  return !group.empty() && EncodeName(group).size() <= kComponentMax;
+}
+
+bool Paths::FitsLogStream(std::string_view stream) {
+  const std::size_t slash = std::min(stream.find('/'), stream.size());
+  return !stream.empty() && EncodeName(stream.substr(0, slash)).size() <= kComponentMax &&
+         EncodeName(stream.substr(slash)).size() <= kComponentMax;
 }
 
 }  // namespace sabia::store

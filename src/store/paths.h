@@ -49,13 +49,16 @@ class Paths {
   // REQUIRES: blob_id is 32 lower-case hex digits; instance_id is [a-z0-9-]+ (both are made by us).
   env::Path blob(std::string_view blob_id) const;
   env::Path instance(std::string_view instance_id) const;
-  // Group and stream names come from users; they are percent-encoded into single components.
-  // REQUIRES: FitsLogName(each).
+  // Group and stream names come from users; percent-encoded they are harmless components of a path.
+  // REQUIRES: FitsLogGroup(group), FitsLogStream(stream).
   env::Path log_group(std::string_view group) const;
   env::Path log_stream(std::string_view group, std::string_view stream) const;
-  // Not empty, and its encoded form is short enough for a file name (200 bytes; one character takes
-  // up to three).
-  static bool FitsLogName(std::string_view name);
+  // The directory of the streams whose names begin with `head` and "/".
+  env::Path log_streams_of(std::string_view group, std::string_view head) const;
+  // Not empty, and each encoded component fits a file name: 200 bytes, where "/" and the like take
+  // three.
+  static bool FitsLogGroup(std::string_view group);
+  static bool FitsLogStream(std::string_view stream);
 
  private:
   env::Path home_;
