@@ -1,10 +1,12 @@
 // An S3 client for agents and controllers: SigV4 over libcurl, retries with back-off and jitter.
 //
-// Works against our own server and any other S3 endpoint (path style). Retries connection failures, 5xx, SlowDown and
-// throttling for as long as the caller's patience lasts, so that an agent survives a restart of the daemon.
+// Works against our own server and any other S3 endpoint (path style). Retries connection failures,
+// 5xx, SlowDown and throttling for as long as the caller's patience lasts, so that an agent
+// survives a restart of the daemon.
 //
-// Threading: thread-compatible; one connection is kept alive per client. Errors: kNotFound (NoSuchKey, NoSuchBucket),
-// kDenied, kInvalidArgument, kCorrupt (checksum or length differ), kUnavailable or kTimeout when patience ran out.
+// Threading: thread-compatible; one connection is kept alive per client. Errors: kNotFound
+// (NoSuchKey, NoSuchBucket), kDenied, kInvalidArgument, kCorrupt (checksum or length differ),
+// kUnavailable or kTimeout when patience ran out.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,7 @@
 namespace sabia::wire {
 
 struct S3Endpoint {
-  std::string url;     // "http://127.0.0.1:9000"
+  std::string url;  // "http://127.0.0.1:9000"
   std::string region;
   std::string access_key_id;
   std::string secret_access_key;
@@ -38,9 +40,12 @@ struct S3Object {
 };
 
 struct S3ClientOptions {
-  Millis patience{300'000};        // total time over all retries of one call
+  Millis patience{300'000};  // total time over all retries of one call
   Millis connect_timeout{5'000};
-  Millis stall_timeout{60'000};    // no byte moved for so long
+  Millis stall_timeout{60'000};                  // no byte moved for so long
+  std::string ca_bundle;                         // path of trusted certificates; "": the system's
+  std::uint64_t multipart_threshold = 64 << 20;  // longer files go in parts
+  std::uint64_t part_size = 16 << 20;  // at least 5 MiB; grows with files above 10,000 parts
 };
 
 class S3Client {
@@ -50,7 +55,8 @@ class S3Client {
   virtual ~S3Client() = default;
 
   // Every object below the prefix, in key order, over all pages.
-  virtual Result<std::vector<S3Object>> List(const std::string& bucket, const std::string& prefix) = 0;
+  virtual Result<std::vector<S3Object>> List(const std::string& bucket,
+                                             const std::string& prefix) = 0;
   virtual Result<std::string> Get(const S3Location& from, std::size_t limit) = 0;
   // To a new file beside the target, length and checksum verified, then renamed over it.
   virtual Status Download(const S3Location& from, const env::Path& target) = 0;

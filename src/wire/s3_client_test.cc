@@ -1,0 +1,227 @@
+#include "wire/s3_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <poll.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "env/posix/posix_clock.h"
+#include "env/testing/temporary_directory.h"
+#include "wire/dispatcher.h"
+#include "wire/http_server.h"
+#include "wire/json_client.h"
+#include "wire/testing/memory_s3.h"
+
+namespace sabia::wire {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Noise(std::size_t size) {
+  std::string bytes(size, '\0');
+  std::uint32_t x = 12345;
+  for (char& c : bytes) c = static_cast<char>((x = x * 1664525 + 1013904223) >> 24);
+  return bytes;
+}
+
+std::string Content(const env::Path& path) {
+  std::ostringstream out;
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
+}
+
+// The real client, over a real socket, against the real front door; behind it an S3 in memory.
+class S3ClientTest : public ::testing::Test {
+ protected:
+  S3ClientTest() {
+    options_.patience = Millis(20'000);
+    dispatcher_.SetReady(true);
+    StartServer(0);
+  }
+
+  void StartServer(std::uint16_t port) {
+    HttpServerOptions options;
+    options.listeners.push_back({"127.0.0.1", port, nullptr});
+    auto server = HttpServer::Start(options, dispatcher_, clock_);
+    CHECK_MSG(server.has_value(), server.error().message);
+    server_ = std::move(*server);
+    endpoint_.url = fmt::format("http://127.0.0.1:{}", server_->port(0));
+  }
+  S3Client& client() {
+    if (!client_) client_ = *S3Client::Create(endpoint_, options_, clock_);
+    return *client_;
+  }
+  env::Path Write(const std::string& name, const std::string& content) {
+    std::ofstream(directory_.path() / name, std::ios::binary) << content;
+    return directory_.path() / name;
+  }
+
+  env::PosixClock clock_;
+  env::SeededRandom random_{5};
+  env::TemporaryDirectory directory_;
+  CredentialAuthority authority_{{"AKIAROOTROOTROOTROOT", std::string(40, 's')}, "123456789012"};
+  ActionTable actions_;
+  MemoryS3 s3_;
+  Dispatcher dispatcher_{{actions_, s3_, authority_, clock_, random_}, {}};
+  std::unique_ptr<HttpServer> server_;
+  S3Endpoint endpoint_{"", "us-west-2", "AKIAROOTROOTROOTROOT", std::string(40, 's'), ""};
+  S3ClientOptions options_;
+  std::unique_ptr<S3Client> client_;
+};
+
+TEST_F(S3ClientTest, WritesReadsAndDeletesUnderAwkwardKeys) {
+  const S3Location where{"bucket", "a b/+%2F=&?#~é/x"};
+  ASSERT_TRUE(client().Put(where, "content"));
+  EXPECT_EQ(s3_.objects.begin()->first, "/bucket/a b/+%2F=&?#~é/x");
+  EXPECT_EQ(client().Get(where, 100), "content");
+  EXPECT_EQ(client().Get(where, 3).error().code, ErrorCode::kResourceExhausted);
+  ASSERT_TRUE(client().Delete(where));
+  const auto gone = client().Get(where, 100);
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(gone.error().message, HasSubstr("NoSuchKey"));
+  ASSERT_TRUE(client().Put(where, ""));
+  EXPECT_EQ(client().Get(where, 0), "");
+}
+
+TEST_F(S3ClientTest, ListsOverAllPages) {
+  for (int i = 0; i < 5; ++i) s3_.objects[fmt::format("/bucket/p/{} é&", i)] = std::string(i, 'x');
+  s3_.objects["/bucket/q"] = "no";
+  const auto objects = client().List("bucket", "p/");
+  ASSERT_TRUE(objects) << objects.error().message;
+  ASSERT_EQ(objects->size(), 5u);
+  EXPECT_EQ((*objects)[4].key, "p/4 é&");
+  EXPECT_EQ((*objects)[4].size, 4u);
+  EXPECT_EQ((*objects)[4].etag, "\"e\"");
+  EXPECT_EQ(FormatIso8601Seconds((*objects)[0].modified), "2024-01-02T03:04:05Z");
+  EXPECT_TRUE(client().List("bucket", "nothing/")->empty());
+}
+
+TEST_F(S3ClientTest, OutlastsFailuresAndThrottling) {
+  s3_.faults.answer_500 = 3;
+  s3_.faults.slow_down = 2;
+  EXPECT_TRUE(client().Put({"bucket", "k"}, "v"));
+  EXPECT_EQ(s3_.requests, 6);
+}
+
+TEST_F(S3ClientTest, GivesUpWhenPatienceIsOver) {
+  s3_.faults.answer_500 = 1'000'000;
+  options_.patience = Millis(150);
+  const Status put = client().Put({"bucket", "k"}, "v");
+  ASSERT_FALSE(put);
+  EXPECT_EQ(put.error().code, ErrorCode::kUnavailable);
+  EXPECT_GE(s3_.requests, 2);
+}
+
+TEST_F(S3ClientTest, SurvivesARestartOfTheServer) {
+  ASSERT_TRUE(client().Put({"bucket", "k"}, "before"));
+  const std::uint16_t port = server_->port(0);
+  server_.reset();
+  std::thread restart([&] {
+    pollfd nothing{-1, 0, 0};
+    ::poll(&nothing, 1, 120);  // the client meets refused connections meanwhile
+    StartServer(port);
+  });
+  EXPECT_EQ(client().Get({"bucket", "k"}, 100), "before");
+  restart.join();
+}
+
+TEST_F(S3ClientTest, DownloadsResumeWhereTheyBroke) {
+  const std::string content = Noise(3 << 20);
+  s3_.objects["/bucket/big"] = content;
+  s3_.faults.cut_get_after = 2;
+  const env::Path target = directory_.path() / "big";
+  ASSERT_TRUE(client().Download({"bucket", "big"}, target));
+  EXPECT_TRUE(Content(target) == content);
+  EXPECT_THAT(s3_.last_range, HasSubstr("bytes="));
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "big.sabia-part"));
+}
+
+TEST_F(S3ClientTest, ADamagedDownloadIsNotPutInPlace) {
+  s3_.objects["/bucket/k"] = Noise(100'000);
+  s3_.faults.wrong_bytes = 1;
+  const env::Path target = Write("k", "old");
+  const Status status = client().Download({"bucket", "k"}, target);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(Content(target), "old");
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "k.sabia-part"));
+  EXPECT_EQ(client().Download({"bucket", "none"}, target).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(client().Download({"bucket", "k"}, "/nowhere/at/all").error().code,
+            ErrorCode::kNotFound);
+}
+
+TEST_F(S3ClientTest, UploadsWholeFilesAndParts) {
+  const std::string content = Noise((11 << 20) + 17);
+  ASSERT_TRUE(client().Upload(Write("small", "abc"), {"bucket", "small"}));
+  ASSERT_TRUE(client().Upload(Write("empty", ""), {"bucket", "empty"}));
+  ASSERT_TRUE(client().Upload(Write("whole", content), {"bucket", "whole"}));
+  options_.multipart_threshold = 6 << 20;
+  options_.part_size = 5 << 20;
+  client_.reset();
+  s3_.faults.answer_500 = 1;
+  const Status parts = client().Upload(Write("parts", content), {"bucket", "parts"});
+  ASSERT_TRUE(parts) << parts.error().message;
+  EXPECT_EQ(s3_.objects["/bucket/small"], "abc");
+  EXPECT_EQ(s3_.objects["/bucket/empty"], "");
+  EXPECT_TRUE(s3_.objects["/bucket/whole"] == content);
+  EXPECT_TRUE(s3_.objects["/bucket/parts"] == content);
+  EXPECT_EQ(client().Upload(directory_.path(), {"bucket", "d"}).error().code,
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(client().Upload(directory_.path() / "no", {"bucket", "d"}).error().code,
+            ErrorCode::kNotFound);
+}
+
+TEST_F(S3ClientTest, ALostAnswerToCompleteIsNotAFailure) {
+  options_.multipart_threshold = 5 << 20;
+  options_.part_size = 5 << 20;
+  s3_.faults.lose_complete = 1;
+  const std::string content = Noise(6 << 20);
+  const Status status = client().Upload(Write("f", content), {"bucket", "f"});
+  EXPECT_TRUE(status) << status.error().message;
+  EXPECT_TRUE(s3_.objects["/bucket/f"] == content);
+  EXPECT_EQ(s3_.aborts, 0);
+}
+
+TEST_F(S3ClientTest, AWrongKeyIsDeniedAtOnce) {
+  endpoint_.secret_access_key = "wrong";
+  const auto answer = client().Get({"bucket", "k"}, 10);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kDenied);
+  EXPECT_THAT(answer.error().message, HasSubstr("SignatureDoesNotMatch"));
+  EXPECT_EQ(server_->stats().requests, 1u);
+}
+
+TEST_F(S3ClientTest, ABadEndpointIsNamed) {
+  endpoint_.url = "ftp://x";
+  EXPECT_EQ(S3Client::Create(endpoint_, options_, clock_).error().code,
+            ErrorCode::kInvalidArgument);
+}
+
+TEST_F(S3ClientTest, TheJsonClientCallsExtensionsAndActions) {
+  dispatcher_.AddExtension(
+      "/-/echo", [](const CallContext&, const json::object& input) -> AwsResult<json::object> {
+        if (input.empty()) return Refuse("ResourceNotFound", 404, "nothing said");
+        return input;
+      });
+  const ServiceEndpoint endpoint{
+      endpoint_.url, {endpoint_.access_key_id, endpoint_.secret_access_key, "", "us-west-2", ""}};
+  const auto client = JsonClient::Create(endpoint, {}, clock_);
+  ASSERT_TRUE(client);
+  EXPECT_EQ(GetString(*(*client)->CallExtension("/-/echo", {{"a", "b"}}), "a"), "b");
+  const auto missing = (*client)->CallExtension("/-/echo", {});
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(missing.error().message, "ResourceNotFound: nothing said");
+  const auto action = (*client)->CallAction({"sagemaker", "SageMaker.DescribeModel"}, {});
+  EXPECT_EQ(action.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(action.error().message, HasSubstr("DescribeModel"));
+  server_.reset();
+  EXPECT_EQ((*client)->CallExtension("/-/echo", {}).error().code, ErrorCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace sabia::wire

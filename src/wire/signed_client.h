@@ -1,0 +1,69 @@
+// Calls a service with SigV4 and patience: whatever may pass is tried again until the time is over.
+//
+// Tried again: failed connections, stalls, 5xx, 429 and AWS's throttling codes; the waits double
+// from 50 ms to 5 s, each drawn at random between zero and that (full jitter), so that many agents
+// do not return together. Every attempt is signed afresh. Threading: thread-compatible.
+#pragma once
+
+#include <string>
+
+#include "env/clock.h"
+#include "env/random.h"
+#include "wire/http_client.h"
+#include "wire/request_signer.h"
+
+namespace sabia::wire {
+
+struct ServiceEndpoint {
+  std::string url;  // "http://127.0.0.1:9000"
+  SigningIdentity identity;
+};
+
+struct SignedCall {
+  OutgoingRequest request;  // Host is added
+  std::string_view body;
+  FileSpan file;  // or
+  std::function<Status(unsigned status, const Headers& headers)> on_head;
+  std::function<Status(std::string_view)> sink;
+  // Called before each attempt but the first: may change the request (a Range), or end the attempts
+  // by failing.
+  std::function<Status(OutgoingRequest&)> before_retry;
+  std::size_t body_max = 64 << 20;
+};
+
+class SignedClient {
+ public:
+  struct Options {
+    Millis patience{0};  // total, over all attempts; zero: one attempt
+    HttpClientOptions http;
+  };
+  // kInvalidArgument: the URL is not http:// or https://.
+  static Result<std::unique_ptr<SignedClient>> Create(ServiceEndpoint endpoint, Options options,
+                                                      env::Clock& clock);
+
+  // The first answer that is not worth another attempt: 2xx, or a refusal. kUnavailable, kTimeout:
+  // patience ran out.
+  Result<HttpAnswer> Call(SignedCall& call);
+  std::uint64_t attempts() const { return attempts_; }  // of all calls
+
+ private:
+  SignedClient(ServiceEndpoint endpoint, Options options, env::Clock& clock);
+  Result<HttpAnswer> Attempt(SignedCall& call);
+  bool WaitBefore(int retry, MonoTime deadline);
+
+  ServiceEndpoint endpoint_;
+  std::string host_;
+  Options options_;
+  env::Clock& clock_;
+  env::SeededRandom jitter_;
+  HttpClient http_;
+  std::uint64_t attempts_ = 0;
+};
+
+// The text of the first element (or JSON member) of that name in an error document; "" when there
+// is none.
+std::string XmlText(std::string_view document, std::string_view element);
+// A refusal (status 4xx or 5xx) of S3 as an Error: by code, else by status.
+Error S3RefusalOf(const HttpAnswer& answer, std::string_view what);
+
+}  // namespace sabia::wire
