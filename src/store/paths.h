@@ -1,20 +1,25 @@
 // The tree below $SABIA_HOME, drawn once, beside the functions that build its paths.
 //
-//   <home>/
-//     format                     "1": version of this tree; an older one is migrated, a newer one
-//     refused lock                       flock'ed by the running daemon credentials.json access key
-//     id and secret of the root user, mode 0600 account.json               account id and default
-//     region endpoint.json              how to reach the running daemon: http and https addresses,
-//     pid tls/                       the local CA (ca.pem, ca.key 0600), the server's certificate,
-//     bundle.pem aws-models/                what AWS_DATA_PATH points at: endpoints that lead
-//     clients here resources.db               jobs, tags, instances, series, the ledger (SQLite,
-//     WAL) objects.db                 index of buckets and objects (SQLite, WAL) blobs/<2 hex>/<32
-//     hex>     one immutable file per object version, mode 0444 blobs/tmp/                 uploads
-//     in progress; emptied at start logs/<group>/<stream>.log  log events (docs/formats/log.md);
-//     names percent-encoded instances/<id>/            one instance of a job (model/instance.h):
-//     spec.json, orders.json, report.json,
-//                                metrics.log, lock, root/ (what becomes /opt/ml), scratch/
-//     run/wake.sock              datagram socket: an agent pokes the daemon with its instance id
+// clang-format off
+//   <home>/                  mode 0700
+//     format                 "1": version of this tree; an older one is migrated, a newer one refused
+//     lock                   flock'ed by the running daemon; holds its pid
+//     credentials.json       access key id and secret of the root user, mode 0600
+//     account.json           account id and default region
+//     endpoint.json          how to reach the running daemon: http and https addresses, pid
+//     tls/                   the local CA (ca.pem, ca.key 0600), the server's certificate, bundle.pem
+//     aws-models/            what AWS_DATA_PATH points at: endpoints that lead clients here
+//     resources.db           jobs, tags, instances, series (SQLite, WAL)
+//     objects.db             index of buckets and objects (SQLite, WAL)
+//     blobs/<2 hex>/<32 hex> one immutable file per object version, mode 0444
+//     blobs/tmp/             uploads in progress; emptied at start
+//     logs/<group>/          log events (docs/formats/log.md); names percent-encoded:
+//       <stream>.log         a stream without "/" in its name
+//       <job>.d/<rest>.log   stream "<job>/<rest>": those of one job are found without listing all
+//     instances/<id>/        one instance of a job (model/instance.h): spec.json, orders.json,
+//                            report.json, metrics.log, lock, root/ (what becomes /opt/ml), scratch/
+//     run/wake.sock          datagram socket: an agent pokes the daemon with its instance id
+// clang-format on
 #pragma once
 
 #include <string_view>
