@@ -18,6 +18,7 @@
 
 #include "agent/layout.h"
 #include "agent/sandbox.h"
+#include "channels/checkpoint_sync.h"
 #include "env/clock.h"
 #include "model/instance.h"
 #include "wire/s3_client.h"
@@ -45,6 +46,7 @@ struct Instance {
   std::vector<std::string> command;
   std::vector<std::string> user_command;  // script mode: without pip, for messages
   std::vector<std::string> notes;
+  std::unique_ptr<channels::CheckpointSync> checkpoints;  // of jobs with a CheckpointConfig
   std::int64_t restored_files = 0;
   std::int64_t restored_bytes = 0;
 };

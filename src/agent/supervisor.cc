@@ -130,12 +130,19 @@ Status Supervisor::StartProgram() {
                                          .cgroup_procs = cgroup_.ProcsFiles()});
   if (!started) return fail(started.error(), false);
   pump_->Start(program_.TakeOutput());
+  if (instance_.checkpoints) {
+    if (const Status following = instance_.checkpoints->Start(); !following)
+      return fail(following.error(), false);
+  }
   return {};
 }
 
 void Supervisor::Supervise() {
   while (true) {
-    if (const auto end = program_.Reap()) return RecordEnd(*end);
+    if (const auto end = program_.Reap()) {
+      if (instance_.checkpoints) instance_.checkpoints->Halt();
+      return RecordEnd(*end);
+    }
     DriveStop();
     PublishIfNews();
     Poll(program_.WaitFds());
@@ -175,15 +182,34 @@ bool Supervisor::SkipsUploads() const {
 }
 
 void Supervisor::AfterProgram() {
-  if (!report_.error.empty() || SkipsUploads()) return;
+  if (!report_.error.empty() || orders_.dismiss) return;
+  // Other hosts learn of the end at once; this one's checkpoints follow meanwhile.
+  const bool waits = !instance_.spec.upload_on_exit && !SkipsUploads();
+  if (waits) Enter(AgentPhase::kExited);
+  if (!waits && (instance_.checkpoints || !SkipsUploads())) Enter(AgentPhase::kUploading);
+  FlushCheckpoints();
+  if (waits) return AwaitUploadOrder();
   const bool failed = report_.exit_code != 0 && !stopping();
-  if (!instance_.spec.upload_on_exit) return AwaitUploadOrder();
-  Enter(AgentPhase::kUploading);
-  Upload({.model = !failed, .output = true, .merge_from = {}});
+  if (!SkipsUploads()) Upload({.model = !failed, .output = true, .merge_from = {}});
+}
+
+void Supervisor::FlushCheckpoints() {
+  if (!instance_.checkpoints) return;
+  using Trust = channels::CheckpointSync::Trust;
+  const Trust trust = report_.signal ? Trust::kOnlyStable : Trust::kAll;
+  const Status flushed = OnWorker([this, trust] {
+    return instance_.checkpoints->Flush(trust, [this] { return instance_.cancelled.load(); });
+  });
+  if (abandoned_) return;
+  if (!flushed)
+    instance_.notes.push_back("checkpoints are not all in S3: " + flushed.error().message);
+  for (const std::string& path : instance_.checkpoints->stats().skipped) {
+    instance_.notes.push_back(fmt::format(
+        "checkpoint '{}' was being written when the program was killed: not uploaded", path));
+  }
 }
 
 void Supervisor::AwaitUploadOrder() {
-  Enter(AgentPhase::kExited);
   while (!orders_.upload && !SkipsUploads()) Poll({});
   if (SkipsUploads()) return;
   Enter(AgentPhase::kUploading);
@@ -244,8 +270,14 @@ void Supervisor::TakeOrders(const model::Orders& orders) {
   if (orders.stop != StopReason::kNone) BeginStop(orders.stop, orders.kill_at);
   if (orders.dismiss) {
     instance_.cancelled = true;
-    program_.Kill();
+    KillProgram();
   }
+}
+
+void Supervisor::KillProgram() {
+  if (!program_.started()) return;
+  if (instance_.checkpoints) instance_.checkpoints->Freeze();
+  program_.Kill();
 }
 
 void Supervisor::BeginStop(StopReason reason, std::optional<WallTime> kill_at) {
@@ -271,13 +303,14 @@ void Supervisor::BeginStop(StopReason reason, std::optional<WallTime> kill_at) {
 
 void Supervisor::DriveStop() {
   if (!stopping()) return;
+  if (!stop_.signalled && instance_.checkpoints) instance_.checkpoints->Look();
   if (!stop_.signalled && program_.Signal(SIGTERM, instance_.spec.signal_all_processes)) {
     stop_.signalled = true;
     Enter(AgentPhase::kStopping);
   }
   if (!stop_.killed && stop_.kill_at && parts_.clock.Mono() >= *stop_.kill_at) {
     stop_.killed = true;
-    program_.Kill();
+    KillProgram();
   }
 }
 
@@ -331,13 +364,23 @@ void Supervisor::Publish(bool durable) {
     report_.metrics = pump_->Metrics();
     for (const std::string& note : pump_->notes()) report_.notes.push_back(note);
   }
+  if (program_.started() && instance_.checkpoints) {
+    stats_published_ = instance_.checkpoints->stats();
+    report_.checkpoint_synced_at = stats_published_.synced_at;
+    report_.checkpoint_pending_bytes = static_cast<std::int64_t>(stats_published_.pending_bytes);
+    report_.checkpoint_files = static_cast<std::int64_t>(stats_published_.files);
+  }
   if (const Status written = link_.Publish(report_, durable); !written) {
     LogError("agent of '{}': {}", instance_.spec.id, written.error().message);
   }
 }
 
 void Supervisor::PublishIfNews() {
-  if (pump_ && pump_->metric_count() != metrics_published_) Publish();
+  if (pump_ && pump_->metric_count() != metrics_published_) return Publish();
+  if (!program_.started() || !instance_.checkpoints || abandoned_) return;
+  const channels::CheckpointStats now = instance_.checkpoints->stats();
+  const bool lag_began_or_ended = (now.pending_bytes == 0) != (stats_published_.pending_bytes == 0);
+  if (now.synced_at != stats_published_.synced_at || lag_began_or_ended) Publish();
 }
 
 void Supervisor::Blame(const Error& error, bool users_fault) {

@@ -43,6 +43,7 @@ class Supervisor {
   void Supervise();
   void RecordEnd(const ProgramEnd& end);
   void AfterProgram();
+  void FlushCheckpoints();
   void AwaitUploadOrder();
   void Upload(const ArtifactOptions& what);
   void CleanUp();
@@ -59,6 +60,7 @@ class Supervisor {
   void Enter(model::AgentPhase phase);
   void Publish(bool durable = false);
   void PublishIfNews();
+  void KillProgram();
   void Blame(const Error& error, bool users_fault);
   bool stopping() const { return stop_.reason != model::StopReason::kNone; }
   bool SkipsUploads() const;
@@ -77,6 +79,7 @@ class Supervisor {
   Program program_;
   env::UniqueFd signals_;
   std::uint64_t metrics_published_ = 0;
+  channels::CheckpointStats stats_published_;
   bool worker_busy_ = false;  // the instance is the worker's
   std::vector<std::string> hook_notes_;
   bool abandoned_ = false;  // a worker hangs in a call that nobody waits for any more

@@ -4,14 +4,15 @@
 // For tests whose names begin with BWRAP_: Available() says why they must be skipped, if they must.
 #pragma once
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <functional>
 #include <string>
-#include <thread>
 
 #include "agent/agent.h"
 #include "agent/layout.h"
@@ -115,7 +116,7 @@ class AgentRun {
   bool Until(const std::function<bool()>& condition) {
     for (int i = 0; i < 6000; ++i) {
       if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      ::poll(nullptr, 0, 5);
     }
     return false;
   }
@@ -125,6 +126,11 @@ class AgentRun {
 
   void Order(const model::Orders& orders) {
     Write("orders.json", json::serialize(orders.ToJson()));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    layout().socket().native().copy(address.sun_path, sizeof address.sun_path - 1);
+    const env::UniqueFd poke(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ::sendto(poke.get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   }
 
   model::Report Report() {

@@ -1,0 +1,124 @@
+// Keeps a checkpoint directory in S3: restored before a program starts, followed while it runs,
+// flushed after it.
+//
+// The promise is that an object never holds half a file. A file goes up when nobody has it open for
+// writing and two looks in a row saw the same size and time (or it never rests); what goes up is a
+// snapshot that was checked to be of one piece; and after a program was killed, a file that it may
+// have been in the middle of stays away, so that S3 keeps the version before. Deletions follow.
+// What others put under the prefix later is not fetched.
+//
+// While the endpoint is away, changes wait and are tried again. Files go up in the order of their
+// modification times.
+//
+// Threading: Start, Freeze, Flush and stats from one thread; a thread of its own works between
+// Start and Flush. Errors: of Restore: kNotFound, kDenied, kInvalidArgument (a key that is no safe
+// path). Afterwards they are stats.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "channels/checkpoint_files.h"
+#include "channels/download.h"
+#include "env/clock.h"
+#include "env/posix/posix_files.h"
+#include "wire/s3_client.h"
+
+namespace sabia::channels {
+
+struct CheckpointOptions {
+  env::Path directory;      // exists
+  env::Path snapshots;      // exists; same file system; for copies on their way
+  wire::S3Location prefix;  // key "" or with a trailing "/"
+  Millis interval{200};     // between looks; also how long a file must be still
+  std::size_t files_max = 100'000;
+};
+
+struct CheckpointStats {
+  std::optional<WallTime> synced_at;  // of the last upload or deletion
+  std::uint64_t pending_bytes = 0;    // changed and not yet uploaded
+  std::uint64_t files = 0;            // in S3 as they are here
+  std::string problem;                // why the last attempt failed; "" when it did not
+  std::vector<std::string> skipped;   // by Flush: half-written when the program was killed
+};
+
+struct RestoreStats {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
+class CheckpointSync {
+ public:
+  CheckpointSync(CheckpointOptions options, MakeClient make_client, env::Clock& clock);
+  ~CheckpointSync();
+
+  // Everything under the prefix into the directory, which is empty.
+  Result<RestoreStats> Restore(const Cancelled& cancelled);
+
+  Status Start();
+
+  // Just before a signal that may end the program: what nobody is writing to now is whole.
+  void Look();
+  // Just before the program is killed for certain: remembers what it is in the middle of. No upload
+  // is begun afterwards until Flush.
+  void Freeze();
+  // The program has ended: the thread looks no more.
+  void Halt();
+
+  enum class Trust {
+    kAll,         // the program ended by itself: its files are what it wanted them to be
+    kOnlyStable,  // it was killed: only what nobody was writing to
+  };
+  // Uploads what is left. Blocks until done, `cancelled`, or an error that is not the endpoint's
+  // absence.
+  Status Flush(Trust trust, const Cancelled& cancelled);
+
+  CheckpointStats stats() const;
+
+ private:
+  struct Known {
+    FileIdentity seen;                     // at the last look
+    bool written_to = false;               // at the last look
+    std::optional<FileIdentity> stable;    // the last version that was still for an interval
+    std::optional<FileIdentity> uploaded;  // the version in S3
+    int looks_pending = 0;                 // in a row with a version that is not in S3
+  };
+  using Files = std::vector<CheckpointFile>;
+
+  void Loop();
+  Status Pass(const Cancelled& cancelled);
+  // Updates known_ by a look, and answers what should go up.
+  Files LookForWork(const Files& files);
+  void TakeAsWhole(const Files& files);  // REQUIRES: mutex_ held
+  bool MayDelete(const Files& files);
+  Files FinalWork(Trust trust, const Files& files);
+  Status UploadAll(const Files& work, const Cancelled& cancelled);
+  Status UploadOne(const CheckpointFile& file);
+  Status DeleteVanished(const Files& present, const Cancelled& cancelled);
+  Status EnsureClient();
+  void SetProblem(const Status& status);
+  std::string KeyOf(const std::string& path) const { return options_.prefix.key + path; }
+
+  const CheckpointOptions options_;
+  const MakeClient make_client_;
+  env::Clock& clock_;
+  env::UniqueFd directory_;
+  std::unique_ptr<wire::S3Client> client_;
+  std::thread thread_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  bool halted_ = false;  // known_ stays as it is
+  bool frozen_ = false;  // known_ was taken just before the kill
+  std::map<std::string, Known> known_;
+  CheckpointStats stats_;
+};
+
+}  // namespace sabia::channels
