@@ -1,6 +1,8 @@
 #include "wire/http_client.h"
 
 #include <curl/curl.h>
+#include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,6 +47,28 @@ bool IsLoopback(std::string_view url) {
   const std::string_view host = url.substr(scheme + 3);
   return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
 }
+
+// OpenSSL raises SIGPIPE when the other side has gone. Blocked for the calling thread only, and one
+// that is pending is taken away, so that the process and its children keep their own disposition.
+class SigpipeGuard {
+ public:
+  SigpipeGuard() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~SigpipeGuard() {
+    const timespec now{};
+    if (!sigismember(&before_, SIGPIPE)) ::sigtimedwait(&pipe_, nullptr, &now);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SigpipeGuard(const SigpipeGuard&) = delete;
+  SigpipeGuard& operator=(const SigpipeGuard&) = delete;
+
+ private:
+  sigset_t pipe_;
+  sigset_t before_;
+};
 
 // The state of one Perform, shared with libcurl's callbacks.
 struct Transfer {
@@ -208,6 +232,7 @@ Result<HttpAnswer> HttpClient::Perform(const HttpCall& call) {
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, OnBody);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &transfer);
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, text);
+  const SigpipeGuard guard;
   const CURLcode code = curl_easy_perform(handle);
   if (!transfer.failure) return tl::make_unexpected(std::move(transfer.failure).error());
   if (code == CURLE_OK) {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -99,7 +100,17 @@ void PooledHttpServer::AddWorker() {
   workers_.emplace_back([this] { Work(); });
 }
 
+// A client that has gone must not end the process: sendfile and OpenSSL raise SIGPIPE and have no
+// flag against it.
+void BlockSigpipe() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
 void PooledHttpServer::Work() {
+  BlockSigpipe();
   HttpSession session(handler_, options_.limits, clock_, counters_);
   while (!stopping_.load()) {
     epoll_event event{};
