@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <set>
 
 #include "wire/schema.h"
@@ -60,6 +62,19 @@ TEST(TrainingJobFields, EveryRowNamesAMemberOfTheSchema) {
   }
 }
 
+// Goal: the document cannot drift from the code.
+TEST(TrainingJobFields, TheDocumentPrintsTheSameRows) {
+  std::ifstream file(std::string(SABIA_SOURCE_DIR) + "/docs/semantics/training-job.md");
+  ASSERT_TRUE(file.good());
+  std::set<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.insert(line);
+  for (const FieldRule& rule : CreateTrainingJobFields()) {
+    const std::string row =
+        fmt::format("| `{}` | {} | {} |", rule.path, Name(rule.treatment), rule.note);
+    EXPECT_TRUE(lines.contains(row)) << "docs/semantics/training-job.md lacks\n" << row;
+  }
+}
+
 std::string Refused(std::string_view text) {
   const auto checked = RefuseUnsupportedFields(CreateTrainingJobFields(), *ParseJsonObject(text));
   return checked ? "" : checked.error().message;
@@ -68,7 +83,8 @@ std::string Refused(std::string_view text) {
 TEST(TrainingJobFields, RefusalNamesTheMemberWithItsIndex) {
   EXPECT_TRUE(
       Refused(R"({"InputDataConfig":[{"DataSource":{"S3DataSource":{}}},
-                          {"DataSource":{"FileSystemDataSource":{"FileSystemId":"fs-12345678"}}}]})")
+                          {"DataSource":{"FileSystemDataSource":
+                             {"FileSystemId":"fs-12345678"}}}]})")
           .starts_with("InputDataConfig[2].DataSource.FileSystemDataSource is not supported: "));
   EXPECT_TRUE(
       Refused(R"({"ServerlessJobConfig":{}})").starts_with("ServerlessJobConfig is not supported"));
@@ -78,7 +94,8 @@ TEST(TrainingJobFields, ValuesThatSayNothingAreAccepted) {
   EXPECT_EQ(Refused(R"({"RemoteDebugConfig":{"EnableRemoteDebug":false},
                         "ResourceConfig":{"KeepAlivePeriodInSeconds":0},
                         "DebugRuleConfigurations":[],"ProfilerRuleConfigurations":[],
-                        "InputDataConfig":[{"DataSource":{"S3DataSource":{"AttributeNames":[]}}}]})"),
+                        "InputDataConfig":[{"DataSource":
+                            {"S3DataSource":{"AttributeNames":[]}}}]})"),
             "");
   EXPECT_TRUE(Refused(R"({"RemoteDebugConfig":{"EnableRemoteDebug":true}})")
                   .starts_with("RemoteDebugConfig.EnableRemoteDebug is not supported"));

@@ -305,6 +305,8 @@ TrainingJobs::Answer TrainingJobs::Delete(const json::object& request) {
 TrainingJobs::Answer TrainingJobs::InterruptSpot(const wire::CallContext& context,
                                                  const json::object& request) {
   const std::string name = NameOf(request);
+  if (name.empty())
+    return RefuseNull("trainingJobName");  // no schema has checked an extension's input
   json::object out{{"TrainingJobName", name}};
   RETURN_IF_ERROR(Change(context, name, [&](model::TrainingJob& job) -> AwsResult<bool> {
     if (!job.IsSpot()) {

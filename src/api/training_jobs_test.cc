@@ -2,6 +2,7 @@
 
 #include "api/tags.h"
 #include "api/testing/api_fixture.h"
+#include "api/testing/small_request.h"
 #include "model/limits.h"
 
 namespace sabia::api {
@@ -16,30 +17,8 @@ class TrainingJobsTest : public ApiFixture {
     PutObject("models", "keep", "");
   }
 
-  // A small request that is accepted; `change` replaces or adds members (null removes).
-  static json::object Request(std::string_view name, std::string_view change = "{}") {
-    json::object request = *ParseJsonObject(R"({
-      "AlgorithmSpecification": {"TrainingImage": "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.0.1-cpu-py310",
-                                 "TrainingInputMode": "File"},
-      "RoleArn": "arn:aws:iam::123456789012:role/service-role/Sage",
-      "InputDataConfig": [{"ChannelName": "train", "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix",
-          "S3Uri": "s3://data/train", "S3DataDistributionType": "FullyReplicated"}}}],
-      "OutputDataConfig": {"S3OutputPath": "s3://models/out/"},
-      "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 30},
-      "StoppingCondition": {"MaxRuntimeInSeconds": 3600},
-      "HyperParameters": {"objective": "\"reg:squarederror\"", "num_round": "3"}})");
-    request["TrainingJobName"] = name;
-    const json::object changes = *ParseJsonObject(change);
-    for (const auto& [key, value] : changes) {
-      if (value.is_null())
-        request.erase(key);
-      else
-        request[key] = value;
-    }
-    return request;
-  }
   Answer Create(std::string_view name, std::string_view change = "{}") {
-    return Call("sagemaker", "CreateTrainingJob", Request(name, change));
+    return Call("sagemaker", "CreateTrainingJob", SmallRequest(name, change));
   }
   std::string CreateRefusal(std::string_view change) {
     const Answer answer = Create("j", change);
@@ -85,13 +64,17 @@ TEST_F(TrainingJobsTest, DescribeEchoesTheRequestWithTheServicesDefaults) {
     "SecondaryStatus": "Starting",
     "HyperParameters": {"objective": "\"reg:squarederror\"", "num_round": "3"},
     "AlgorithmSpecification": {
-      "TrainingImage": "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.0.1-cpu-py310",
-      "TrainingInputMode": "File", "MetricDefinitions": [], "EnableSageMakerMetricsTimeSeries": false},
+      "TrainingImage":
+        "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.0.1-cpu-py310",
+      "TrainingInputMode": "File", "MetricDefinitions": [],
+      "EnableSageMakerMetricsTimeSeries": false},
     "RoleArn": "arn:aws:iam::123456789012:role/service-role/Sage",
-    "InputDataConfig": [{"ChannelName": "train", "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix",
+    "InputDataConfig": [{"ChannelName": "train", "DataSource": {
+        "S3DataSource": {"S3DataType": "S3Prefix",
         "S3Uri": "s3://data/train", "S3DataDistributionType": "FullyReplicated"}},
         "CompressionType": "None", "RecordWrapperType": "None"}],
-    "OutputDataConfig": {"S3OutputPath": "s3://models/out/", "KmsKeyId": "", "CompressionType": "GZIP"},
+    "OutputDataConfig": {"S3OutputPath": "s3://models/out/", "KmsKeyId": "",
+                         "CompressionType": "GZIP"},
     "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 30},
     "StoppingCondition": {"MaxRuntimeInSeconds": 3600},
     "EnableNetworkIsolation": false,
@@ -193,12 +176,14 @@ TEST_F(TrainingJobsTest, StoppingRulesUseTheServicesSentences) {
       "ValidationException: Invalid MaxWaitTimeInSeconds. It is only supported when "
       "EnableManagedSpotTraining is set to true");
   EXPECT_EQ(CreateRefusal(R"({"EnableManagedSpotTraining": true,
-                              "StoppingCondition": {"MaxRuntimeInSeconds": 10, "MaxWaitTimeInSeconds": 9}})"),
+                              "StoppingCondition": {"MaxRuntimeInSeconds": 10,
+                                                    "MaxWaitTimeInSeconds": 9}})"),
             "ValidationException: Invalid MaxWaitTimeInSeconds. It must be present and be greater "
             "than or equal "
             "to MaxRuntimeInSeconds");
   EXPECT_EQ(CreateRefusal(R"({"EnableManagedSpotTraining": true,
-                              "StoppingCondition": {"MaxRuntimeInSeconds": 10, "MaxWaitTimeInSeconds": 10}})"),
+                              "StoppingCondition": {"MaxRuntimeInSeconds": 10,
+                                                    "MaxWaitTimeInSeconds": 10}})"),
             "accepted");
 }
 
@@ -272,106 +257,12 @@ TEST_F(TrainingJobsTest, MetricRegexWithoutAGroupIsNoted) {
   EXPECT_EQ(job->notes[0], "metric 'loss': the regex has no group, so it never yields a value");
 }
 
-struct RuleCase {
-  const char* change;
-  const char* expected;  // the beginning of the refusal
-};
-
-class TrainingJobRulesTest : public TrainingJobsTest,
-                             public ::testing::WithParamInterface<RuleCase> {};
-
-TEST_P(TrainingJobRulesTest, Refuses) {
-  const std::string text = CreateRefusal(GetParam().change);
-  EXPECT_TRUE(text.starts_with(GetParam().expected)) << text;
-}
-
-#define CHANNEL(extra)                                                                          \
-  R"({"InputDataConfig": [{"ChannelName": "t", "DataSource": {"S3DataSource": {"S3DataType": )" \
-  R"("S3Prefix", "S3Uri": "s3://data/train"}}, )" extra "}]}"
-
-INSTANTIATE_TEST_SUITE_P(
-    Rules, TrainingJobRulesTest,
-    ::testing::Values(
-        RuleCase{R"({"AlgorithmSpecification": null})",
-                 "ValidationException: 1 validation error detected: Value null at "
-                 "'algorithmSpecification'"},
-        RuleCase{R"({"AlgorithmSpecification": {"TrainingInputMode": "File"}})",
-                 "ValidationException: 1 validation error detected: Value null at "
-                 "'algorithmSpecification.trainingImage'"},
-        RuleCase{
-            R"({"ResourceConfig": null})",
-            "ValidationException: 1 validation error detected: Value null at 'resourceConfig'"},
-        RuleCase{R"({"ResourceConfig": {"InstanceType": "ml.m5.large", "VolumeSizeInGB": 1}})",
-                 "ValidationException: 1 validation error detected: Value null at "
-                 "'resourceConfig.instanceCount'"},
-        RuleCase{R"({"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 0}})",
-                 "ValidationException: InstanceCount in ResourceConfig must be at least 1"},
-        RuleCase{R"({"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 101}})",
-                 "ResourceLimitExceeded: The request delta of 101 Instances for 'Instances for a "
-                 "training job'"},
-        RuleCase{
-            R"({"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 99999}})",
-            "ResourceLimitExceeded: The request delta of 99999 GBs"},
-        RuleCase{
-            R"({"ResourceConfig": {"InstanceCount": 1, "InstanceGroups": [{"InstanceType": "ml.m5.large",
-                     "InstanceCount": 1, "InstanceGroupName": "a"}]}})",
-            "ValidationException: InstanceGroups cannot be combined"},
-        RuleCase{R"({"ResourceConfig": {"InstanceGroups": [
-                     {"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName": "a"},
-                     {"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName": "a"}]}})",
-                 "ValidationException: Instance group names must be unique"},
-        RuleCase{R"({"StoppingCondition": {"MaxRuntimeInSeconds": 9999999}})",
-                 "ResourceLimitExceeded: The request delta of 9999999 Seconds"},
-        RuleCase{CHANNEL(R"("InputMode": "Pipe")"),
-                 "ValidationException: Input mode Pipe of channel 't'"},
-        RuleCase{CHANNEL(R"("CompressionType": "Gzip")"),
-                 "ValidationException: CompressionType Gzip of channel 't'"},
-        RuleCase{CHANNEL(R"("RecordWrapperType": "RecordIO")"),
-                 "ValidationException: RecordWrapperType RecordIO of channel 't'"},
-        RuleCase{CHANNEL(R"("ShuffleConfig": {"Seed": 1})"),
-                 "ValidationException: InputDataConfig[1].ShuffleConfig is not supported"},
-        RuleCase{
-            R"({"InputDataConfig": [{"ChannelName": "t", "InputMode": "FastFile", "DataSource": {"S3DataSource":
-                     {"S3DataType": "ManifestFile", "S3Uri": "s3://data/train"}}}]})",
-            "ValidationException: Input mode FastFile of channel 't' requires S3DataType S3Prefix"},
-        RuleCase{R"({"InputDataConfig": [{"ChannelName": "t", "DataSource": {"S3DataSource":
-                     {"S3DataType": "AugmentedManifestFile", "S3Uri": "s3://data/train"}}}]})",
-                 "ValidationException: S3DataType AugmentedManifestFile of channel 't' is not "
-                 "supported"},
-        RuleCase{
-            R"({"InputDataConfig": [{"ChannelName": "t", "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix",
-                     "S3Uri": "s3://data/train", "InstanceGroupNames": ["g"]}}}]})",
-            "ValidationException: Channel 't' names instance group 'g'"},
-        RuleCase{R"({"InputDataConfig": [
-                     {"ChannelName": "t", "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://data"}}},
-                     {"ChannelName": "t", "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://data"}}}]})",
-                 "ValidationException: Channel names must be unique, and 't' is given twice"},
-        RuleCase{R"({"InputDataConfig": [{"ChannelName": "..", "DataSource": {"S3DataSource":
-                     {"S3DataType": "S3Prefix", "S3Uri": "s3://data"}}}]})",
-                 "ValidationException: Channel name '..' is not allowed"},
-        RuleCase{R"({"InputDataConfig": [{"ChannelName": "t", "DataSource": {}}]})",
-                 "ValidationException: DataSource of channel 't' must hold an S3DataSource"},
-        RuleCase{R"({"CheckpointConfig": {"S3Uri": "s3://models/c", "LocalPath": "relative"}})",
-                 "ValidationException: LocalPath 'relative' in CheckpointConfig must be an "
-                 "absolute path"},
-        RuleCase{R"({"CheckpointConfig": {"S3Uri": "s3://models/c", "LocalPath": "/opt/../etc"}})",
-                 "ValidationException: LocalPath '/opt/../etc' in CheckpointConfig"},
-        RuleCase{
-            R"({"OutputDataConfig": {"S3OutputPath": "s3://X/y"}})",
-            "ValidationException: S3OutputPath 's3://X/y' in OutputDataConfig is not an S3 URI"},
-        RuleCase{R"({"Tags": [{"Key": "a", "Value": "1"}, {"Key": "a", "Value": "2"}]})",
-                 "ValidationException: Tag keys must be unique, and 'a' is given twice"},
-        RuleCase{R"({"Tags": [{"Key": "aws:a", "Value": "1"}]})",
-                 "ValidationException: Tag key 'aws:a' is not allowed"},
-        RuleCase{R"({"RoleArn": "not-a-role-arn-of-any-kind"})",
-                 "ValidationException: 1 validation error detected: Value "
-                 "'not-a-role-arn-of-any-kind' at 'roleArn'"}));
-
 TEST_F(TrainingJobsTest, WhatSdkV2SendsByDefaultIsAccepted) {
   EXPECT_EQ(
       CreateRefusal(
           R"({"DebugHookConfig": {"S3OutputPath": "s3://models/", "CollectionConfigurations": []},
-                              "ProfilerConfig": {"S3OutputPath": "s3://models/", "DisableProfiler": false}})"),
+                              "ProfilerConfig": {"S3OutputPath": "s3://models/",
+                                                "DisableProfiler": false}})"),
       "accepted");
 }
 
