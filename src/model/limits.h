@@ -39,8 +39,10 @@ inline constexpr Seconds kPutLogBatchSpanMax{24 * 3600};
 inline constexpr Seconds kPutLogFutureMax{2 * 3600};
 inline constexpr Seconds kPutLogPastMax{14 * 86'400};
 inline constexpr std::size_t kLogStreamsPageMax = 50;       // model: DescribeLimit
+inline constexpr std::size_t kLogStreamsSortMax = 100'000;  // ours: bounds an order the store lacks
 inline constexpr std::size_t kLogEventsPageMax = 10'000;    // model: EventsLimit
 inline constexpr std::size_t kLogPageBytesMax = 1'048'576;  // guide: GetLogEvents, 1 MB
+inline constexpr std::size_t kFilterStreamsMax = 1'000;     // ours: streams looked up in one call
 inline constexpr std::size_t kFilterScanBytesMax = 16u
                                                    << 20;  // ours: bounds one FilterLogEvents call
 
