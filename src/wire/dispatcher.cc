@@ -251,12 +251,10 @@ void Dispatcher::HandleService(Request& request) {
     }
     return SendError(request, UnknownService(request.route));
   }
-  const auto output = CallAction(request, *body);
-  if (!output) return SendError(request, output.error());
-  const Call call{*request.route.schema, *request.operation, request.route.protocol};
-  Response response = EncodeSuccess(call, *output, request.context.request_id);
-  response.headers.Add("x-amzn-RequestId", request.context.request_id);
-  (void)request.exchange.Send(response);
+  auto response = CallAction(request, *body);
+  if (!response) return SendError(request, response.error());
+  response->headers.Add("x-amzn-RequestId", request.context.request_id);
+  (void)request.exchange.Send(*response);
 }
 
 AwsResult<const Operation*> Dispatcher::FindAction(Request& request, const std::string& body) {
@@ -275,7 +273,7 @@ AwsResult<const Operation*> Dispatcher::FindAction(Request& request, const std::
                 400, "the service '{}' has no action '{}'", route.service, route.action);
 }
 
-AwsResult<json::object> Dispatcher::CallAction(Request& request, const std::string& body) {
+AwsResult<Response> Dispatcher::CallAction(Request& request, const std::string& body) {
   const ServiceSchema& schema = *request.route.schema;
   if (auto known = Authenticate(request, schema.signing_name, body); !known) {
     return tl::make_unexpected(std::move(known).error());
@@ -292,13 +290,27 @@ AwsResult<json::object> Dispatcher::CallAction(Request& request, const std::stri
   }
   const Call call{schema, **operation, request.route.protocol};
   auto input = DecodeRequest(call, {request.head.headers, request.query, body, {}});
-  if (!input) return input;
+  if (!input) return tl::make_unexpected(std::move(input).error());
   if ((*operation)->input != nullptr) {
     if (auto valid = Validate(*(*operation)->input, *input); !valid) {
       return tl::make_unexpected(std::move(valid).error());
     }
   }
-  return (*handler)(request.context, *input);
+  const bool is_json = call.protocol == Protocol::kJson11 || call.protocol == Protocol::kJson10;
+  const EncodedHandler* encoded =
+      is_json ? actions_.FindEncoded(request.route.service, request.route.action) : nullptr;
+  if (encoded != nullptr) {
+    const auto answer = (*encoded)(request.context, *input);
+    if (!answer) return tl::make_unexpected(answer.error());
+    Response response;
+    response.status = call.operation.success_status;
+    response.headers.Add("Content-Type", std::string(ContentType(call.protocol)));
+    response.body = **answer;
+    return response;
+  }
+  const auto output = (*handler)(request.context, *input);
+  if (!output) return tl::make_unexpected(output.error());
+  return EncodeSuccess(call, *output, request.context.request_id);
 }
 
 void Dispatcher::SendError(Request& request, const AwsError& error) {

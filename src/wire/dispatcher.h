@@ -68,7 +68,7 @@ class Dispatcher final : public Handler {
   void HandleExtension(Request& request, const Extension& extension);
   void HandleS3(Request& request);
   void HandleService(Request& request);
-  AwsResult<json::object> CallAction(Request& request, const std::string& body);
+  AwsResult<Response> CallAction(Request& request, const std::string& body);
   AwsResult<const Operation*> FindAction(Request& request, const std::string& body);
   AwsResult<void> Authenticate(Request& request, std::string_view service, std::string_view body);
   AwsResult<std::string> ReadBody(Request& request);

@@ -42,6 +42,13 @@ class DispatcherTest : public ::testing::Test {
           return json::object{{"TrainingJobName", GetString(input, "TrainingJobName")},
                               {"TrainingJobArn", context.region}};
         });
+    actions_.AddEncoded(
+        "sagemaker", "StopTrainingJob",
+        [](const CallContext&, const json::object& input) -> AwsResult<EncodedAnswer> {
+          const std::string name = GetString(input, "TrainingJobName");
+          if (name == "none") return RefuseValidation("no such job");
+          return std::make_shared<const std::string>("{\"kept\":\"" + name + "\"}");
+        });
     dispatcher_.AddExtension("/-/echo", [](const CallContext&, const json::object& input) {
       return AwsResult<json::object>(input);
     });
@@ -98,6 +105,17 @@ TEST_F(DispatcherTest, CallsTheActionOfTheTarget) {
   EXPECT_EQ(response.body, R"({"TrainingJobName":"j","TrainingJobArn":"us-west-2"})");
   EXPECT_EQ(response.headers.Get("Content-Type"), "application/x-amz-json-1.1");
   EXPECT_EQ(response.headers.Get("x-amzn-RequestId").size(), 36u);
+}
+
+TEST_F(DispatcherTest, SendsKeptTextAsItIs) {
+  const Response response = Send(Action("SageMaker.StopTrainingJob", R"({"TrainingJobName":"j"})"));
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_EQ(response.body, R"({"kept":"j"})");
+  EXPECT_EQ(response.headers.Get("Content-Type"), "application/x-amz-json-1.1");
+  EXPECT_THAT(Send(Action("SageMaker.StopTrainingJob", R"({"TrainingJobName":"none"})")).body,
+              HasSubstr("no such job"));
+  EXPECT_THAT(Send(Action("SageMaker.StopTrainingJob", R"({"TrainingJobName":"-"})")).body,
+              HasSubstr("ValidationException"));
 }
 
 TEST_F(DispatcherTest, ValidatesBeforeTheActionSeesIt) {
