@@ -88,7 +88,7 @@ Status CheckConditions(const std::optional<Current>& current, std::string_view k
   }
   if (conditions.if_match) {
     if (!current) return NoKey(key);
-    if (current->etag != *conditions.if_match) {
+    if (*conditions.if_match != "*" && current->etag != *conditions.if_match) {
       return Fail(ErrorCode::kConflict, "key '{}' has ETag {}", key, current->etag);
     }
   }
@@ -185,8 +185,10 @@ Status WriteObject(Connection& connection, BucketId bucket, const ObjectInfo& ob
       EncodeSizes(object.parts), origin);
 }
 
-Status DeleteObject(Connection& connection, BucketId bucket, std::string_view key) {
+Status DeleteObject(Connection& connection, BucketId bucket, std::string_view key,
+                    const std::optional<std::string>& if_match) {
   ASSIGN_OR_RETURN(const std::optional<Current> current, ReadCurrent(connection, bucket, key));
+  RETURN_IF_ERROR(CheckConditions(current, key, {.if_match = if_match}));
   if (!current) return {};
   RETURN_IF_ERROR(AddGarbage(connection, current->blob));
   return connection.Run("DELETE FROM objects WHERE bucket = ? AND key = ?", bucket, BlobView{key});

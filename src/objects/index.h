@@ -39,7 +39,8 @@ Result<ObjectInfo> ReadObject(store::Connection& connection, BucketId bucket, st
 // id that made the object, or "".
 Status WriteObject(store::Connection& connection, BucketId bucket, const ObjectInfo& object,
                    const PutOptions& conditions, std::string_view origin = "");
-Status DeleteObject(store::Connection& connection, BucketId bucket, std::string_view key);
+Status DeleteObject(store::Connection& connection, BucketId bucket, std::string_view key,
+                    const std::optional<std::string>& if_match = std::nullopt);
 // The upload id that made the object; "" for plain ones and missing keys.
 Result<std::string> ReadOrigin(store::Connection& connection, BucketId bucket,
                                std::string_view key);

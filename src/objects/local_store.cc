@@ -174,8 +174,15 @@ Result<Listing> LocalStore::List(std::string_view bucket, const ListOptions& opt
   return out;
 }
 
-Status LocalStore::Delete(std::string_view bucket, std::string_view key) {
-  return DeleteMany(bucket, {std::string(key)});
+Status LocalStore::Delete(std::string_view bucket, std::string_view key,
+                          const std::optional<std::string>& if_match) {
+  const Work remove = [&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
+    return index::DeleteObject(connection, id, key, if_match);
+  };
+  RETURN_IF_ERROR(database_->Write(remove));
+  reaper_.Wake();
+  return {};
 }
 
 Status LocalStore::DeleteMany(std::string_view bucket, const std::vector<std::string>& keys) {
@@ -190,10 +197,14 @@ Status LocalStore::DeleteMany(std::string_view bucket, const std::vector<std::st
 }
 
 Result<ObjectInfo> LocalStore::Copy(const ObjectName& from, const ObjectName& to,
-                                    const std::optional<Metadata>& metadata) {
+                                    const std::optional<Metadata>& metadata,
+                                    const CopyConditions& conditions) {
   RETURN_IF_ERROR(CheckKey(to.key));
   for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
     ASSIGN_OR_RETURN(ObjectInfo info, Head(from.bucket, from.key));
+    if (conditions.source_etag && *conditions.source_etag != info.etag) {
+      return Fail(ErrorCode::kConflict, "key '{}' has ETag {}", from.key, info.etag);
+    }
     auto blob = blobs_->Link(info.blob_id);
     if (!blob && blob.error().code == ErrorCode::kNotFound) continue;
     if (!blob) return Wrap(blob.error(), "failed to copy object: ");
@@ -203,7 +214,7 @@ Result<ObjectInfo> LocalStore::Copy(const ObjectName& from, const ObjectName& to
     if (metadata) info.metadata = *metadata;
     RETURN_IF_ERROR(CommitBlob(*blob, [&](Connection& connection) -> Status {
       ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, to.bucket));
-      return index::WriteObject(connection, id, info, {});
+      return index::WriteObject(connection, id, info, conditions.target);
     }));
     return info;
   }

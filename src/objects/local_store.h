@@ -35,10 +35,12 @@ class LocalStore final : public ObjectStore {
   Result<ObjectInfo> Head(std::string_view bucket, std::string_view key) override;
   Result<Opened> Get(std::string_view bucket, std::string_view key) override;
   Result<Listing> List(std::string_view bucket, const ListOptions& options) override;
-  Status Delete(std::string_view bucket, std::string_view key) override;
+  Status Delete(std::string_view bucket, std::string_view key,
+                const std::optional<std::string>& if_match) override;
   Status DeleteMany(std::string_view bucket, const std::vector<std::string>& keys) override;
   Result<ObjectInfo> Copy(const ObjectName& from, const ObjectName& to,
-                          const std::optional<Metadata>& metadata) override;
+                          const std::optional<Metadata>& metadata,
+                          const CopyConditions& conditions) override;
 
   Result<std::string> CreateMultipart(std::string_view bucket, std::string_view key,
                                       const MultipartOptions& options) override;
@@ -46,7 +48,7 @@ class LocalStore final : public ObjectStore {
   Result<PartInfo> PutPart(const UploadName& upload, int number,
                            std::unique_ptr<Upload> data) override;
   Result<ObjectInfo> CompleteMultipart(const UploadName& upload, const std::vector<PartInfo>& parts,
-                                       const PutOptions& conditions) override;
+                                       const CompleteOptions& options) override;
   Status AbortMultipart(const UploadName& upload) override;
   Result<std::vector<PartInfo>> ListParts(const UploadName& upload) override;
   Result<MultipartListing> ListMultiparts(std::string_view bucket,

@@ -96,6 +96,22 @@ Result<ObjectInfo> Assemble(const MultipartInfo& upload, const std::vector<PartR
   return out;
 }
 
+Status CheckExpected(const ObjectInfo& info, const CompleteOptions& expected) {
+  if (expected.size && *expected.size != info.size) {
+    return Fail(ErrorCode::kInvalidArgument, "BadSize: {} bytes were announced, the parts have {}",
+                *expected.size, info.size);
+  }
+  for (const auto& [name, value] : expected.checksums) {
+    const auto known = info.checksums.find(name);
+    const std::string bare =
+        known == info.checksums.end() ? "" : known->second.substr(0, known->second.find('-'));
+    if (known == info.checksums.end() || (value != known->second && value != bare)) {
+      return Fail(ErrorCode::kInvalidArgument, "BadDigest: the {} of the parts differs", name);
+    }
+  }
+  return {};
+}
+
 bool SameBlobs(const std::vector<PartRow>& chosen, const std::vector<PartRow>& stored) {
   auto at = stored.begin();
   for (const PartRow& part : chosen) {
@@ -172,7 +188,7 @@ Result<ObjectInfo> LocalStore::RepeatedComplete(const UploadName& upload, Error 
 
 Result<ObjectInfo> LocalStore::CompleteMultipart(const UploadName& upload,
                                                  const std::vector<PartInfo>& parts,
-                                                 const PutOptions& conditions) {
+                                                 const CompleteOptions& options) {
   if (parts.empty()) return Fail(ErrorCode::kInvalidArgument, "InvalidPart: no parts are named");
   index::UploadRow row;
   std::vector<PartRow> chosen;
@@ -187,6 +203,7 @@ Result<ObjectInfo> LocalStore::CompleteMultipart(const UploadName& upload,
     return RepeatedComplete(upload, found.error());
   }
   ASSIGN_OR_RETURN(ObjectInfo info, Assemble(row.info, chosen));
+  RETURN_IF_ERROR(CheckExpected(info, options));
   auto blob = Concatenate(chosen);
   if (!blob && blob.error().code == ErrorCode::kNotFound) {
     // A part was replaced, or the upload completed or aborted by another call, while we copied.
@@ -199,7 +216,8 @@ Result<ObjectInfo> LocalStore::CompleteMultipart(const UploadName& upload,
     ASSIGN_OR_RETURN(row, index::FindUpload(connection, upload));
     ASSIGN_OR_RETURN(const std::vector<PartRow> stored, index::ReadParts(connection, row.id));
     if (!SameBlobs(chosen, stored)) return InvalidPart(0, "a part was replaced meanwhile");
-    RETURN_IF_ERROR(index::WriteObject(connection, row.bucket, info, conditions, upload.upload_id));
+    RETURN_IF_ERROR(
+        index::WriteObject(connection, row.bucket, info, options.target, upload.upload_id));
     return index::DeleteUpload(connection, row.id);
   });
   if (committed) return info;

@@ -76,7 +76,13 @@ class Upload {
 struct PutOptions {
   Metadata metadata;
   bool if_none_match = false;  // "*": only when the key does not exist; else kAlreadyExists
-  std::optional<std::string> if_match;  // only when the current ETag equals; else kConflict
+  std::optional<std::string>
+      if_match;  // only when the current ETag equals, or is any ("*"); else kConflict
+};
+
+struct CopyConditions {
+  std::optional<std::string> source_etag;  // only when the source has it still; else kConflict
+  PutOptions target;                       // its metadata is not looked at
 };
 
 struct ListOptions {
@@ -111,6 +117,13 @@ struct MultipartOptions {
   // What the client asked for; nothing: CRC32 over the whole object.
   std::optional<ChecksumAlgorithm> algorithm;
   bool full_object = false;  // one CRC over the whole object instead of a hash of the parts' hashes
+};
+
+// What the client says about the whole, checked before anything is joined.
+struct CompleteOptions {
+  PutOptions target;  // its conditions; the metadata is that of the upload
+  std::optional<std::uint64_t> size;
+  std::map<std::string, std::string> checksums;  // "crc32" → base64, with or without "-<parts>"
 };
 
 struct MultipartInfo {
@@ -174,14 +187,17 @@ class ObjectStore {
   };
   virtual Result<Opened> Get(std::string_view bucket, std::string_view key) = 0;
   virtual Result<Listing> List(std::string_view bucket, const ListOptions& options) = 0;
-  // A missing key counts as deleted.
-  virtual Status Delete(std::string_view bucket, std::string_view key) = 0;
+  // A missing key counts as deleted, unless an ETag is asked for: then kNotFound, or kConflict when
+  // it differs.
+  virtual Status Delete(std::string_view bucket, std::string_view key,
+                        const std::optional<std::string>& if_match = std::nullopt) = 0;
   // One commit for all keys.
   virtual Status DeleteMany(std::string_view bucket, const std::vector<std::string>& keys) = 0;
   // A new object with the same bytes (a hard link, no copy); metadata of the source unless
   // replaced.
   virtual Result<ObjectInfo> Copy(const ObjectName& from, const ObjectName& to,
-                                  const std::optional<Metadata>& metadata) = 0;
+                                  const std::optional<Metadata>& metadata,
+                                  const CopyConditions& conditions = {}) = 0;
 
   virtual Result<std::string> CreateMultipart(std::string_view bucket, std::string_view key,
                                               const MultipartOptions& options) = 0;
@@ -193,7 +209,7 @@ class ObjectStore {
   // "InvalidPartOrder" or "EntityTooSmall".
   virtual Result<ObjectInfo> CompleteMultipart(const UploadName& upload,
                                                const std::vector<PartInfo>& parts,
-                                               const PutOptions& conditions = {}) = 0;
+                                               const CompleteOptions& options = {}) = 0;
   virtual Status AbortMultipart(const UploadName& upload) = 0;
   virtual Result<std::vector<PartInfo>> ListParts(const UploadName& upload) = 0;
   virtual Result<MultipartListing> ListMultiparts(std::string_view bucket,

@@ -1,0 +1,122 @@
+#include "objects/s3_api.h"
+
+#include <map>
+
+#include "base/log.h"
+#include "objects/s3_actions.h"
+
+namespace sabia::objects {
+namespace {
+
+using Action = S3Result (*)(S3Call&);
+
+const std::map<std::string_view, Action>& Actions() {
+  static const std::map<std::string_view, Action> kActions = {
+      {"AbortMultipartUpload", s3::AbortMultipartUpload},
+      {"CompleteMultipartUpload", s3::CompleteMultipartUpload},
+      {"CopyObject", s3::CopyObject},
+      {"CreateBucket", s3::CreateBucket},
+      {"CreateMultipartUpload", s3::CreateMultipartUpload},
+      {"DeleteBucket", s3::DeleteBucket},
+      {"DeleteObject", s3::DeleteObject},
+      {"DeleteObjects", s3::DeleteObjects},
+      {"GetBucketAcl", s3::GetAcl},
+      {"GetBucketLocation", s3::GetBucketLocation},
+      {"GetBucketVersioning", s3::GetBucketVersioning},
+      {"GetObject", s3::GetObject},
+      {"GetObjectAcl", s3::GetAcl},
+      {"GetObjectTagging", s3::GetObjectTagging},
+      {"HeadBucket", s3::HeadBucket},
+      {"HeadObject", s3::GetObject},
+      {"ListBuckets", s3::ListBuckets},
+      {"ListMultipartUploads", s3::ListMultipartUploads},
+      {"ListObjects", s3::ListObjects},
+      {"ListObjectsV2", s3::ListObjectsV2},
+      {"ListParts", s3::ListParts},
+      {"PutObject", s3::PutObject},
+      {"UploadPart", s3::UploadPart},
+      {"UploadPartCopy", s3::UploadPartCopy},
+  };
+  return kActions;
+}
+
+// Questions about settings that no bucket here can have: the truthful answer is that there are
+// none.
+struct Absence {
+  std::string_view operation;
+  std::string_view code;
+  std::string_view message;
+};
+constexpr Absence kAbsences[] = {
+    {"GetBucketCors", "NoSuchCORSConfiguration", "The CORS configuration does not exist"},
+    {"GetBucketEncryption", "ServerSideEncryptionConfigurationNotFoundError",
+     "The server side encryption configuration was not found"},
+    {"GetBucketLifecycleConfiguration", "NoSuchLifecycleConfiguration",
+     "The lifecycle configuration does not exist"},
+    {"GetBucketPolicy", "NoSuchBucketPolicy", "The bucket policy does not exist"},
+    {"GetBucketReplication", "ReplicationConfigurationNotFoundError",
+     "The replication configuration was not found"},
+    {"GetBucketTagging", "NoSuchTagSet", "The TagSet does not exist"},
+    {"GetBucketWebsite", "NoSuchWebsiteConfiguration",
+     "The specified bucket does not have a website configuration"},
+    {"GetObjectLockConfiguration", "ObjectLockConfigurationNotFoundError",
+     "Object Lock configuration does not exist for this bucket"},
+    {"GetPublicAccessBlock", "NoSuchPublicAccessBlockConfiguration",
+     "The public access block configuration was not found"},
+};
+
+S3Result RunUnimplemented(S3Call& call, std::string_view operation) {
+  for (const Absence& absence : kAbsences) {
+    if (absence.operation != operation) continue;
+    RETURN_IF_ERROR(InS3(call.store.GetBucket(call.target.bucket), call.target));
+    auto refusal = wire::Refuse(absence.code, 404, "{}", absence.message);
+    refusal.value().details.emplace_back("BucketName", call.target.bucket);
+    return refusal;
+  }
+  return wire::Refuse("NotImplemented", 501, "{} is not implemented.", operation);
+}
+
+S3Result CheckCaller(const wire::Exchange& exchange, const wire::CallContext& context) {
+  const std::string_view owner = exchange.head().headers.Get("x-amz-expected-bucket-owner");
+  if (context.principal.anonymous || (!owner.empty() && owner != context.principal.account)) {
+    return wire::Refuse("AccessDenied", 403, "Access Denied");
+  }
+  return {};
+}
+
+}  // namespace
+
+void S3Api::Handle(wire::Exchange& exchange, const wire::CallContext& context, wire::S3Body& body) {
+  const S3Result result = Run(exchange, context, body);
+  if (result || exchange.answered()) return;
+  const wire::AwsError& error = result.error();
+  if (error.status >= 500 && error.status != 501) {
+    LogError("S3 {} {} failed: {}", exchange.head().method, exchange.head().raw_path,
+             error.message);
+  }
+  wire::Response response;
+  response.status = error.status;
+  AddRequestIds(context, response.headers);
+  response.headers.Add("Content-Type", "application/xml");
+  if (exchange.head().method != "HEAD") {
+    response.body = ErrorDocument(error, context, exchange.head().raw_path);
+  }
+  (void)exchange.Send(response);  // a client that is gone is told nothing
+}
+
+S3Result S3Api::Run(wire::Exchange& exchange, const wire::CallContext& context,
+                    wire::S3Body& body) {
+  RETURN_IF_ERROR(CheckCaller(exchange, context));
+  const wire::RequestHead& head = exchange.head();
+  ASSIGN_OR_RETURN(S3Target target, ParseTarget(head.raw_path, head.headers.Get("host")));
+  auto query = wire::QueryParameters::Parse(head.raw_query);
+  if (!query) return wire::Refuse("InvalidURI", 400, "Couldn't parse the specified URI.");
+  S3Call call{store_, exchange, context, body, std::move(target), std::move(*query)};
+  ASSIGN_OR_RETURN(const wire::Operation* operation, router_.Route(head, call.target, call.query));
+  const auto action = Actions().find(operation->name);
+  if (action == Actions().end()) return RunUnimplemented(call, operation->name);
+  RETURN_IF_ERROR(S3Router::CheckHonoured(*operation, head.headers, call.query));
+  return action->second(call);
+}
+
+}  // namespace sabia::objects
