@@ -80,7 +80,9 @@ void BecomeReady(TrainingJob& job, WallTime ready) {
 bool Trained(const InstanceView& host) { return Began(host, AgentPhase::kTraining).has_value(); }
 
 bool Exited(const InstanceView& host) {
-  return Done(host) || Began(host, AgentPhase::kExited).has_value();
+  if (!host.report) return false;
+  return Done(host) || host.report->exit_code || host.report->signal ||
+         Began(host, AgentPhase::kExited) || Began(host, AgentPhase::kUploading);
 }
 
 bool Done(const InstanceView& host) {
@@ -105,8 +107,12 @@ bool Ended(const InstanceView& host, const TrainingRules& rules) {
 }
 
 bool Succeeded(const InstanceView& host) {
-  return Exited(host) && host.report->stopped_for == model::StopReason::kNone &&
-         host.report->exit_code == 0 && host.report->error.empty();
+  // Told to stop when it had ended already: the agent begins to stop only what runs.
+  const auto by_itself = [&] {
+    return host.report->stopped_for == model::StopReason::kNone ||
+           !Began(host, AgentPhase::kStopping);
+  };
+  return Exited(host) && host.report->exit_code == 0 && host.report->error.empty() && by_itself();
 }
 
 bool ProgramFailed(const model::Report& report) {
@@ -186,7 +192,9 @@ const InstanceView* FirstFailure(const std::vector<InstanceView>& hosts) {
   for (const InstanceView& host : hosts) {
     if (!Failed(host)) continue;
     const auto time_of = [](const InstanceView& h) {
-      return Began(h, AgentPhase::kExited).value_or(EndOf(h, WallTime::max()));
+      const auto exited = Began(h, AgentPhase::kExited);
+      return exited ? *exited
+                    : Began(h, AgentPhase::kUploading).value_or(EndOf(h, WallTime::max()));
     };
     if (first == nullptr || time_of(host) < time_of(*first)) first = &host;
   }

@@ -186,7 +186,11 @@ std::optional<Action> StepInterrupting(const TrainingSnapshot& seen, const Train
   const auto& hosts = seen.instances;
   const bool reclaimed = InterruptWanted(seen.job);
   if (AllEnded(hosts, rules)) {
-    if (AllSucceeded(hosts)) return Complete(seen, Record{seen.job});
+    // A program that ended at the last moment completes, provided that its model was saved.
+    const bool saved = std::any_of(hosts.begin(), hosts.end(), [](const auto& host) {
+      return host.report && host.report->model_uploaded;
+    });
+    if (saved && AllSucceeded(hosts)) return Complete(seen, Record{seen.job});
     // In a gang a program may well fail because its peers were stopped before it.
     const bool alone = hosts.size() == 1;
     if (alone && reclaimed && hosts.front().report && Exited(hosts.front()) &&

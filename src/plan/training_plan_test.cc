@@ -428,8 +428,34 @@ TEST(SpotJob, ThatEndsByItselfDuringTheNoticeCompletes) {
   Settle(seen);
   ASSERT_EQ(seen.job.phase, TrainingPhase::kInterrupting);
   seen.instances[0].report = FinishedWell();
+  seen.instances[0].report->model_uploaded = true;
   EXPECT_FALSE(Settle(seen));
   EXPECT_EQ(seen.job.phase, TrainingPhase::kCompleted);
+}
+
+TEST(SpotJob, ThatEndsDuringTheNoticeButCouldNotSaveItsModelRunsAgain) {
+  TrainingSnapshot seen = Placed({.spot = true}, At(2));
+  seen.instances[0].report = MakeReport({.preparing = 3, .training = 6});
+  seen.job.interrupt_attempt = 1;
+  seen.now = At(20);
+  Settle(seen);
+  seen.instances[0].report = MakeReport({.preparing = 3, .training = 6, .done = 21});
+  seen.instances[0].report->exit_code = 0;
+  seen.instances[0].report->stopped_for = StopReason::kInterrupted;
+  EXPECT_FALSE(Settle(seen));
+  EXPECT_EQ(seen.job.phase, TrainingPhase::kQueued);
+}
+
+TEST(SpotJob, ThatUploadsWhenTheNoticeComesIsLeftToFinish) {
+  TrainingSnapshot seen = Placed({.spot = true}, At(2));
+  seen.instances[0].report = MakeReport({.preparing = 3, .training = 6});
+  EXPECT_FALSE(Settle(seen));
+  seen.instances[0].report = MakeReport({.preparing = 3, .training = 6, .uploading = 20});
+  seen.instances[0].report->exit_code = 0;
+  seen.job.interrupt_attempt = 1;
+  seen.now = At(21);
+  EXPECT_FALSE(Settle(seen)) << "no order to stop";
+  EXPECT_EQ(seen.job.phase, TrainingPhase::kUploading);
 }
 
 TEST(SpotJob, AnInterruptOfAnEarlierAttemptDoesNothing) {

@@ -10,7 +10,7 @@ namespace {
 using model::AgentPhase;
 using model::StopReason;
 
-bool HasExited(const model::Report& report) { return report.began.contains(AgentPhase::kExited); }
+bool HasEnded(const model::Report& report) { return report.exit_code.has_value(); }
 
 bool KeepsArtifacts(StopReason reason) {
   return reason != StopReason::kInterrupted && reason != StopReason::kPeerLost;
@@ -82,7 +82,7 @@ void FakeFleet::Act(const std::string& id, Agent& agent) {
   }
   constexpr int kPhasesPerTick = 16;
   for (int i = 0; i < kPhasesPerTick && agent.alive; ++i) {
-    if (!Obey(agent) && !Proceed(id, agent)) return;
+    if (!Obey(id, agent) && !Proceed(id, agent)) return;
   }
 }
 
@@ -92,10 +92,15 @@ void FakeFleet::Enter(Agent& agent, AgentPhase phase, Millis takes) {
   agent.due = clock_.Wall() + takes;
 }
 
-void FakeFleet::Exit(Agent& agent, int code) {
+// As the real agent: a single host goes on to upload by itself, one of several waits for orders,
+// and what is taken away keeps no artifacts.
+void FakeFleet::Exit(const std::string& id, Agent& agent, int code) {
   agent.report->exit_code = code;
   agent.report->ended_in_grace = true;
-  Enter(agent, AgentPhase::kExited, Millis(0));
+  if (!KeepsArtifacts(agent.report->stopped_for) || agent.orders.dismiss) return Finish(id, agent);
+  const bool alone = agent.spec.upload_on_exit;
+  Enter(agent, alone ? AgentPhase::kUploading : AgentPhase::kExited,
+        alone ? ProgramOf(agent).uploads : Millis(0));
 }
 
 void FakeFleet::Finish(const std::string& id, Agent& agent) {
@@ -104,14 +109,17 @@ void FakeFleet::Finish(const std::string& id, Agent& agent) {
   own_.erase(id);
 }
 
-bool FakeFleet::Obey(Agent& agent) {
+bool FakeFleet::Obey(const std::string& id, Agent& agent) {
   model::Report& report = *agent.report;
   const FakeProgram& program = ProgramOf(agent);
   if (program.ignores_orders || agent.orders.stop == StopReason::kNone) return false;
-  if (HasExited(report) || report.stopped_for != StopReason::kNone) return false;
+  if (HasEnded(report) || report.stopped_for != StopReason::kNone) return false;
   report.stopped_for = agent.orders.stop;
-  const bool ran = report.began.contains(AgentPhase::kTraining);
-  Enter(agent, AgentPhase::kStopping, ran ? program.stops : Millis(0));
+  if (!report.began.contains(AgentPhase::kTraining)) {
+    Finish(id, agent);  // nothing runs yet
+  } else {
+    Enter(agent, AgentPhase::kStopping, program.stops);
+  }
   return true;
 }
 
@@ -130,27 +138,24 @@ bool FakeFleet::Proceed(const std::string& id, Agent& agent) {
       return true;
     case AgentPhase::kTraining:
       report.metrics = {{"loss", 0.5, report.began.at(AgentPhase::kTraining)}};
-      Exit(agent, program.exit_code);
+      Exit(id, agent, program.exit_code);
       return true;
     case AgentPhase::kStopping: {
       constexpr int kTerminated = 143;
-      Exit(agent, kTerminated);
+      Exit(id, agent, kTerminated);
       return true;
     }
-    case AgentPhase::kExited: {
-      const bool keeps = KeepsArtifacts(report.stopped_for) &&
-                         (report.stopped_for != StopReason::kNone || program.exit_code == 0);
-      if (agent.spec.upload_on_exit ? keeps : agent.orders.upload) {
-        Enter(agent, AgentPhase::kUploading, program.uploads);
-      } else if (agent.spec.upload_on_exit || agent.orders.dismiss) {
+    case AgentPhase::kExited:
+      if (agent.orders.dismiss || !KeepsArtifacts(agent.orders.stop)) {
         Finish(id, agent);
+      } else if (agent.orders.upload) {
+        Enter(agent, AgentPhase::kUploading, program.uploads);
       } else {
         return false;
       }
       return true;
-    }
     case AgentPhase::kUploading:
-      report.model_uploaded = true;
+      report.model_uploaded = report.stopped_for != StopReason::kNone || program.exit_code == 0;
       Finish(id, agent);
       return true;
     case AgentPhase::kDone:

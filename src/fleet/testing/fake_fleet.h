@@ -79,11 +79,11 @@ class FakeFleet final : public Launcher, public InstanceFiles {
   };
   void Act(const std::string& id, Agent& agent);
   // Both return whether the agent did something.
-  bool Obey(Agent& agent);
+  bool Obey(const std::string& id, Agent& agent);
   bool Proceed(const std::string& id, Agent& agent);
   void Enter(Agent& agent, model::AgentPhase phase, Millis takes);
   void Finish(const std::string& id, Agent& agent);
-  void Exit(Agent& agent, int code);
+  void Exit(const std::string& id, Agent& agent, int code);
   const FakeProgram& ProgramOf(const Agent& agent);
   void Notify(const std::set<std::string>& told, const std::set<std::string>& ended);
 
