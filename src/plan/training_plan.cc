@@ -155,9 +155,28 @@ std::optional<Action> LaunchMissing(const TrainingSnapshot& seen) {
   return launch;
 }
 
+// A bug of ours costs this one job, not the daemon.
+Record FailIllegal(const TrainingSnapshot& seen, const std::string& illegal) {
+  Record record{seen.job};
+  TrainingJob& job = record.job;
+  job.phase = TrainingPhase::kFailed;
+  job.failure_reason = InternalFailure("illegal step: " + illegal);
+  EnterStatus(job, "Failed", "Training job failed", seen.now);
+  job.transitions.back().end = job.transitions.back().start;
+  job.training_end = job.transitions.back().start;
+  if (!job.attempts.empty() && !job.attempts.back().ended) {
+    job.attempts.back().ended = job.training_end;
+    job.attempts.back().end_reason = "failed";
+  }
+  record.give_back = true;
+  record.illegal = illegal;
+  return record;
+}
+
 std::optional<Action> StepRunning(const TrainingSnapshot& seen, const TrainingRules& rules) {
   const auto& hosts = seen.instances;
   Record record{seen.job};
+  if (hosts.empty()) return FailIllegal(seen, "running without an instance");
   CatchUp(record, hosts);
   const InstanceView* failure = FirstFailure(hosts);
   // A single host finishes its own uploads first; with several, the others must not wait for that.
@@ -227,24 +246,6 @@ std::optional<Action> StepTerminal(const TrainingSnapshot& seen) {
   if (seen.instances.empty()) return std::nullopt;
   Record record{seen.job};
   record.give_back = true;
-  return record;
-}
-
-// A bug of ours costs this one job, not the daemon.
-Record FailIllegal(const TrainingSnapshot& seen, const std::string& illegal) {
-  Record record{seen.job};
-  TrainingJob& job = record.job;
-  job.phase = TrainingPhase::kFailed;
-  job.failure_reason = InternalFailure("illegal step: " + illegal);
-  EnterStatus(job, "Failed", "Training job failed", seen.now);
-  job.transitions.back().end = job.transitions.back().start;
-  job.training_end = job.transitions.back().start;
-  if (!job.attempts.empty() && !job.attempts.back().ended) {
-    job.attempts.back().ended = job.training_end;
-    job.attempts.back().end_reason = "failed";
-  }
-  record.give_back = true;
-  record.illegal = illegal;
   return record;
 }
 

@@ -1,0 +1,54 @@
+#include "control/adapters.h"
+
+#include <utility>
+
+#include "objects/input_listing.h"
+
+namespace sabia::control {
+
+Result<store::Resource> StoreRecords::Get(store::Kind kind, std::string_view name) {
+  return resources_.Get(kind, name);
+}
+
+Result<std::vector<store::Resource>> StoreRecords::Live(store::Kind kind) {
+  return resources_.Live(kind);
+}
+
+Result<std::vector<store::Resource>> StoreRecords::Children(store::Kind kind,
+                                                            std::string_view parent) {
+  return resources_.Children(kind, parent);
+}
+
+Status StoreRecords::Commit(const std::vector<store::Change>& changes) {
+  return resources_.Commit(changes);
+}
+
+Result<std::uint64_t> StoreMetrics::Offset(const std::string& source) {
+  return series_.Offset(source);
+}
+
+Status StoreMetrics::Ingest(const Batch& batch) {
+  return series_.Ingest(batch.source, batch.from, batch.to, batch.samples);
+}
+
+Result<std::vector<ChannelFile>> EmbeddedChannels::List(const Query& query) {
+  using Type = objects::InputSource::Type;
+  const objects::InputSource source{query.manifest ? Type::kManifest : Type::kPrefix, query.s3_uri};
+  ASSIGN_OR_RETURN(std::vector<objects::InputFile> listed, objects::ListInput(objects_, source));
+  if (query.hosts > 1) listed = objects::ShardOf(std::move(listed), query.host, query.hosts);
+  std::vector<ChannelFile> files;
+  files.reserve(listed.size());
+  for (objects::InputFile& file : listed) {
+    files.push_back(
+        {std::move(file.path), file.object.size, objects_.BlobPath(file.object).native()});
+  }
+  return files;
+}
+
+RoleSession AuthoritySessions::Mint(const std::string& role_arn, const std::string& session_name,
+                                    WallTime expires) {
+  wire::TemporaryCredentials minted = authority_.Mint({role_arn, session_name, expires}, random_);
+  return {std::move(minted.key.id), std::move(minted.key.secret), std::move(minted.session_token)};
+}
+
+}  // namespace sabia::control

@@ -1,0 +1,54 @@
+// The ports of a daemon that keeps everything itself: thin covers over store/, objects/ and wire/.
+#pragma once
+
+#include "control/ports.h"
+#include "env/random.h"
+#include "objects/object_store.h"
+#include "wire/credentials.h"
+
+namespace sabia::control {
+
+class StoreRecords final : public Records {
+ public:
+  explicit StoreRecords(store::Resources& resources) : resources_(resources) {}
+  Result<store::Resource> Get(store::Kind kind, std::string_view name) override;
+  Result<std::vector<store::Resource>> Live(store::Kind kind) override;
+  Result<std::vector<store::Resource>> Children(store::Kind kind, std::string_view parent) override;
+  Status Commit(const std::vector<store::Change>& changes) override;
+
+ private:
+  store::Resources& resources_;
+};
+
+class StoreMetrics final : public MetricSink {
+ public:
+  explicit StoreMetrics(store::Series& series) : series_(series) {}
+  Result<std::uint64_t> Offset(const std::string& source) override;
+  Status Ingest(const Batch& batch) override;
+
+ private:
+  store::Series& series_;
+};
+
+class EmbeddedChannels final : public ChannelSource {
+ public:
+  explicit EmbeddedChannels(objects::ObjectStore& objects) : objects_(objects) {}
+  Result<std::vector<ChannelFile>> List(const Query& query) override;
+
+ private:
+  objects::ObjectStore& objects_;
+};
+
+class AuthoritySessions final : public SessionMinter {
+ public:
+  AuthoritySessions(const wire::CredentialAuthority& authority, env::Random& random)
+      : authority_(authority), random_(random) {}
+  RoleSession Mint(const std::string& role_arn, const std::string& session_name,
+                   WallTime expires) override;
+
+ private:
+  const wire::CredentialAuthority& authority_;
+  env::Random& random_;
+};
+
+}  // namespace sabia::control

@@ -1,0 +1,100 @@
+#include "control/channel_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sabia::control {
+namespace {
+
+model::InputMode ModeOf(std::string_view name) {
+  if (name == "FastFile") return model::InputMode::kFastFile;
+  if (name == "Pipe") return model::InputMode::kPipe;
+  return model::InputMode::kFile;
+}
+
+model::ChannelSpec SpecOf(const json::object& channel, const json::object& source,
+                          std::string_view default_mode) {
+  model::ChannelSpec spec;
+  spec.name = GetString(channel, "ChannelName");
+  spec.mode = ModeOf(GetString(channel, "InputMode", default_mode));
+  spec.content_type = GetString(channel, "ContentType");
+  spec.distribution = GetString(source, "S3DataDistributionType", "FullyReplicated");
+  spec.record_wrapper = GetString(channel, "RecordWrapperType", "None");
+  spec.compression = GetString(channel, "CompressionType", "None");
+  spec.s3_uri = GetString(source, "S3Uri");
+  return spec;
+}
+
+// The numbers of the hosts that get the channel.
+std::vector<int> HostsOf(const json::object& source, const std::vector<std::string>& groups) {
+  const json::array* named = FindArray(source, "InstanceGroupNames");
+  std::vector<int> hosts;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const bool wanted =
+        named == nullptr || named->empty() ||
+        std::find(named->begin(), named->end(), json::value(groups[i])) != named->end();
+    if (wanted) hosts.push_back(static_cast<int>(i) + 1);
+  }
+  return hosts;
+}
+
+std::string ListingText(const std::vector<ChannelFile>& files) {
+  std::string text;
+  for (const ChannelFile& file : files) {
+    text += json::serialize(
+        json::object{{"path", file.path}, {"size", file.size}, {"blob", file.blob}});
+    text += '\n';
+  }
+  return text;
+}
+
+Result<std::string> ListingOf(const model::ChannelSpec& spec, ChannelSource& source,
+                              const ChannelSource::Query& query) {
+  if (spec.name == "." || spec.name == "..") {
+    return Fail(ErrorCode::kInvalidArgument, "channel '{}' has a name that cannot be a directory",
+                spec.name);
+  }
+  auto files = source.List(query);
+  if (!files)
+    return Wrap(files.error(), fmt::format("channel '{}' ({}): ", spec.name, spec.s3_uri));
+  return ListingText(*files);
+}
+
+}  // namespace
+
+Result<HostChannels> ChannelsOf(const json::object& request, const std::vector<std::string>& groups,
+                                int number, ChannelSource& source) {
+  HostChannels out;
+  const json::array* channels = FindArray(request, "InputDataConfig");
+  if (channels == nullptr) return out;
+  const json::object* algorithm = FindObject(request, "AlgorithmSpecification");
+  const std::string mode =
+      algorithm == nullptr ? "File" : GetString(*algorithm, "TrainingInputMode", "File");
+  for (const json::value& value : *channels) {
+    if (!value.is_object()) continue;
+    const json::object& channel = value.get_object();
+    const json::object* data = FindObject(channel, "DataSource");
+    const json::object* s3 = data == nullptr ? nullptr : FindObject(*data, "S3DataSource");
+    if (s3 == nullptr) {
+      return Fail(ErrorCode::kInvalidArgument, "channel '{}' has no S3DataSource",
+                  GetString(channel, "ChannelName"));
+    }
+    const std::vector<int> hosts = HostsOf(*s3, groups);
+    const auto place = std::find(hosts.begin(), hosts.end(), number);
+    if (place == hosts.end()) continue;
+    model::ChannelSpec spec = SpecOf(channel, *s3, mode);
+    // The name is ours: the channel's may be anything that the API allows.
+    spec.listing = fmt::format("channel-{}.jsonl", out.channels.size());
+    ChannelSource::Query query{spec.s3_uri, GetString(*s3, "S3DataType") == "ManifestFile", 0, 1};
+    if (spec.distribution == "ShardedByS3Key") {
+      query.host = static_cast<std::size_t>(place - hosts.begin());
+      query.hosts = hosts.size();
+    }
+    ASSIGN_OR_RETURN(out.listings[spec.listing], ListingOf(spec, source, query));
+    out.channels.push_back(std::move(spec));
+  }
+  return out;
+}
+
+}  // namespace sabia::control

@@ -1,0 +1,58 @@
+#include "control/inbox.h"
+
+#include <utility>
+
+namespace sabia::control {
+
+void Inbox::Changed(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  ++letters_.changed[job];
+  arrived_.notify_one();
+}
+
+void Inbox::Poked(const std::string& instance) {
+  const std::lock_guard lock(mutex_);
+  // A poke that is lost here costs latency only: instances are looked at every second.
+  if (letters_.poked.size() < kPokesMax) letters_.poked.insert(instance);
+  arrived_.notify_one();
+}
+
+void Inbox::Done(std::unique_ptr<JobWork> work) {
+  const std::lock_guard lock(mutex_);
+  letters_.done.push_back(std::move(work));
+  arrived_.notify_one();
+}
+
+void Inbox::Swept() {
+  const std::lock_guard lock(mutex_);
+  ++letters_.swept;
+  arrived_.notify_one();
+}
+
+void Inbox::Close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  arrived_.notify_one();
+}
+
+Inbox::Letters Inbox::Take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(letters_, Letters{});
+}
+
+bool Inbox::Empty() const {
+  return letters_.changed.empty() && letters_.poked.empty() && letters_.done.empty() &&
+         letters_.swept == 0;
+}
+
+void Inbox::Wait(Millis at_most) {
+  std::unique_lock lock(mutex_);
+  arrived_.wait_for(lock, at_most, [this] { return closed_ || !Empty(); });
+}
+
+bool Inbox::closed() {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+}  // namespace sabia::control

@@ -1,0 +1,67 @@
+// The control plane of one machine, put together: adapters, local launcher, instance directories,
+// wake socket, loop.
+//
+// Threading: as TrainingController. Start() takes over what an earlier daemon left; Stop() leaves
+// agents running.
+#pragma once
+
+#include <memory>
+
+#include "control/adapters.h"
+#include "control/posix/wake_socket.h"
+#include "control/training_controller.h"
+#include "fleet/posix/disk_instance_files.h"
+#include "fleet/posix/local_launcher.h"
+
+namespace sabia::control {
+
+struct LocalControlOptions {
+  store::Paths paths;
+  fleet::MachineSize machine;  // fleet::ThisMachine()
+  fleet::CapacityOptions capacity;
+  fleet::LocalLauncherOptions launcher;
+  ControllerSettings controller;  // controller.worker.spec.endpoint must be set
+  int threads = 16;               // for looks at jobs; they mostly wait for the disk
+};
+
+struct LocalControlParts {
+  // Its OnCommit is taken from Create to the destructor; no commit may be under way at either.
+  store::Resources& resources;
+  store::Series& series;
+  objects::ObjectStore& objects;
+  const wire::CredentialAuthority& authority;
+  env::Files& files;
+  env::Clock& clock;
+  env::Random& random;
+};
+
+class LocalControl {
+ public:
+  static Result<std::unique_ptr<LocalControl>> Create(const LocalControlParts& parts,
+                                                      LocalControlOptions options);
+  ~LocalControl();
+
+  // Recovers, then runs until Stop. The endpoint must answer by now: agents use it.
+  Status Start();
+  void Stop();
+
+ private:
+  LocalControl(const LocalControlParts& parts, LocalControlOptions options,
+               std::unique_ptr<fleet::LocalLauncher> launcher);
+
+  // In the order of construction: each uses those above it.
+  store::Resources& resources_;
+  const LocalControlOptions options_;
+  const fleet::Offer offer_;
+  StoreRecords records_;
+  StoreMetrics metrics_;
+  EmbeddedChannels channels_;
+  AuthoritySessions sessions_;
+  fleet::DiskInstanceFiles files_;
+  std::unique_ptr<fleet::LocalLauncher> launcher_;
+  ThreadPool pool_;
+  TrainingController training_;
+  std::unique_ptr<WakeSocket> wake_;
+};
+
+}  // namespace sabia::control

@@ -1,0 +1,103 @@
+#include "control/testing/fake_ports.h"
+
+namespace sabia::control::testing {
+
+Result<store::Resource> FakeRecords::Get(store::Kind kind, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = rows_.find({kind, std::string(name)});
+  if (found == rows_.end()) return Fail(ErrorCode::kNotFound, "there is no '{}'", name);
+  return found->second;
+}
+
+Result<std::vector<store::Resource>> FakeRecords::Live(store::Kind kind) {
+  const std::lock_guard lock(mutex_);
+  std::vector<store::Resource> out;
+  for (const auto& [key, row] : rows_) {
+    if (key.first == kind && row.live) out.push_back(row);
+  }
+  return out;
+}
+
+Result<std::vector<store::Resource>> FakeRecords::Children(store::Kind kind,
+                                                           std::string_view parent) {
+  const std::lock_guard lock(mutex_);
+  std::vector<store::Resource> out;
+  for (const auto& [key, row] : rows_) {
+    if (key.first == kind && row.parent == parent) out.push_back(row);
+  }
+  return out;
+}
+
+Status FakeRecords::Check(const store::Change& change) const {
+  const store::Resource& wanted = change.resource;
+  const auto found = rows_.find({wanted.kind, wanted.name});
+  if (change.op == store::Change::Op::kInsert) {
+    if (found != rows_.end())
+      return Fail(ErrorCode::kAlreadyExists, "'{}' exists already", wanted.name);
+    return {};
+  }
+  if (found == rows_.end()) return Fail(ErrorCode::kNotFound, "there is no '{}'", wanted.name);
+  if (found->second.revision != wanted.revision) {
+    return Fail(ErrorCode::kConflict, "'{}' is at revision {}, not {}", wanted.name,
+                found->second.revision, wanted.revision);
+  }
+  return {};
+}
+
+Status FakeRecords::Commit(const std::vector<store::Change>& changes) {
+  std::function<void(store::Kind, const std::string&)> listener;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const store::Change& change : changes) RETURN_IF_ERROR(Check(change));
+    for (const store::Change& change : changes) {
+      const Key key{change.resource.kind, change.resource.name};
+      if (change.op == store::Change::Op::kDelete) {
+        rows_.erase(key);
+        continue;
+      }
+      store::Resource row = change.resource;
+      row.revision = change.resource.revision + 1;
+      rows_[key] = std::move(row);
+    }
+    ++commits_;
+    listener = listener_;
+  }
+  if (!listener) return {};
+  for (const store::Change& change : changes) listener(change.resource.kind, change.resource.name);
+  return {};
+}
+
+void FakeRecords::OnCommit(std::function<void(store::Kind, const std::string&)> listener) {
+  const std::lock_guard lock(mutex_);
+  listener_ = std::move(listener);
+}
+
+std::size_t FakeRecords::commits() {
+  const std::lock_guard lock(mutex_);
+  return commits_;
+}
+
+Result<std::vector<ChannelFile>> FakeChannels::List(const Query& query) {
+  const auto found = files.find(query.s3_uri);
+  if (found == files.end()) return Fail(ErrorCode::kNotFound, "key prefix matches no object");
+  std::vector<ChannelFile> share;
+  for (std::size_t i = query.host; i < found->second.size(); i += query.hosts)
+    share.push_back(found->second[i]);
+  return share;
+}
+
+Result<std::uint64_t> FakeMetrics::Offset(const std::string& source) { return offsets_[source]; }
+
+Status FakeMetrics::Ingest(const Batch& batch) {
+  std::uint64_t& offset = offsets_[batch.source];
+  if (offset != batch.from) {
+    return Fail(ErrorCode::kConflict, "'{}' stands at {}, not {}", batch.source, offset,
+                batch.from);
+  }
+  offset = batch.to;
+  for (const auto& sample : batch.samples)
+    points[sample.key.dimensions.at("TrainingJobName")].push_back(sample.point);
+  return {};
+}
+
+}  // namespace sabia::control::testing

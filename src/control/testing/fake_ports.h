@@ -1,0 +1,64 @@
+// Records, channels, metrics and sessions in memory, with the promises of the real ones
+// (ports_conformance_test.cc).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/ports.h"
+
+namespace sabia::control::testing {
+
+class FakeRecords final : public Records {
+ public:
+  Result<store::Resource> Get(store::Kind kind, std::string_view name) override;
+  Result<std::vector<store::Resource>> Live(store::Kind kind) override;
+  Result<std::vector<store::Resource>> Children(store::Kind kind, std::string_view parent) override;
+  Status Commit(const std::vector<store::Change>& changes) override;
+
+  void OnCommit(std::function<void(store::Kind, const std::string&)> listener);
+  std::size_t commits();
+
+ private:
+  using Key = std::pair<store::Kind, std::string>;
+  Status Check(const store::Change& change) const;
+
+  std::mutex mutex_;
+  std::map<Key, store::Resource> rows_;
+  std::function<void(store::Kind, const std::string&)> listener_;
+  std::size_t commits_ = 0;
+};
+
+class FakeChannels final : public ChannelSource {
+ public:
+  Result<std::vector<ChannelFile>> List(const Query& query) override;
+  // By URI; URIs that are not set are kNotFound.
+  std::map<std::string, std::vector<ChannelFile>> files;
+};
+
+class FakeMetrics final : public MetricSink {
+ public:
+  Result<std::uint64_t> Offset(const std::string& source) override;
+  Status Ingest(const Batch& batch) override;
+  // Points by job name, as stored.
+  std::map<std::string, std::vector<store::Point>> points;
+
+ private:
+  std::map<std::string, std::uint64_t> offsets_;
+};
+
+class FakeSessions final : public SessionMinter {
+ public:
+  RoleSession Mint(const std::string& role_arn, const std::string& session_name,
+                   WallTime expires) override {
+    last_expiry = expires;
+    return {"ASIA" + session_name, "secret of " + role_arn, "token"};
+  }
+  WallTime last_expiry;
+};
+
+}  // namespace sabia::control::testing

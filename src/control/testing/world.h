@@ -1,0 +1,74 @@
+// The real controller on a fake machine: a clock that the test moves, records and agents in memory,
+// one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/testing/fake_ports.h"
+#include "control/testing/faults.h"
+#include "control/training_controller.h"
+#include "env/testing/manual_clock.h"
+#include "fleet/testing/fake_fleet.h"
+
+namespace sabia::control::testing {
+
+struct SubmitOptions {
+  int hosts = 1;
+  bool spot = false;
+  int max_runtime = 3600;
+  int max_wait = 0;  // 0: absent
+  int retries = 0;
+  std::string channel;  // S3 URI of one File channel; "" for none
+  std::string instance_type = "ml.m5.large";
+};
+
+class World {
+ public:
+  explicit World(fleet::MachineSize machine = {8, std::int64_t{32} << 30, 0});
+  ~World();
+
+  env::ManualClock clock;
+  fleet::testing::FakeFleet fleet{clock};
+  FakeRecords records;
+  FakeChannels channels;
+  FakeMetrics metrics;
+  FakeSessions sessions;
+  Faults faults;
+
+  void Submit(const std::string& name, const SubmitOptions& options = {});
+  model::TrainingJob Job(const std::string& name);
+  // Changes the record as an API call would, by compare-and-set.
+  void Edit(const std::string& name, const std::function<void(model::TrainingJob&)>& edit);
+
+  // The daemon dies: the controller is thrown away as it is.
+  void KillDaemon();
+  void StartDaemon();
+  // Runs the loop until it has nothing to do now. A daemon that dies is started again.
+  void Turn();
+  // Turns and moves the clock by 10 ms at a time until the condition holds; false when it does not
+  // within an hour.
+  bool RunUntil(const std::function<bool()>& condition);
+  bool RunUntilQuiet();  // every job has ended and nothing is left of it
+  int restarts() const { return restarts_; }
+  TrainingController& controller() { return *controller_; }
+
+  // What must hold whenever the world is quiet; one sentence per violation.
+  std::vector<std::string> Violations();
+
+ private:
+  void CheckTimes(const model::TrainingJob& job, std::vector<std::string>& out);
+
+  fleet::Offer offer_;
+  FaultyRecords faulty_records_{records, faults};
+  FaultyFiles faulty_files_{fleet, faults};
+  FaultyLauncher faulty_launcher_{fleet, faults};
+  FaultyMetrics faulty_metrics_{metrics, faults};
+  InlineExecutor executor_;
+  std::unique_ptr<TrainingController> controller_;
+  std::vector<std::string> submitted_;
+  int restarts_ = 0;
+};
+
+}  // namespace sabia::control::testing

@@ -1,0 +1,264 @@
+#include "control/training_controller.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+
+namespace sabia::control {
+namespace {
+
+// Longest sleep of the loop: a jump of the wall clock is noticed after that.
+constexpr Millis kTurnMax{60'000};
+constexpr std::size_t kPositionsTold = 8;
+constexpr std::size_t kGarbagePerTask = 64;
+// So many waiting jobs are kept whole; the records of more are read again when their turn comes.
+constexpr std::size_t kWaitingKeptWhole = 256;
+
+std::string_view UidOf(std::string_view instance_id) {
+  return instance_id.substr(0, instance_id.find('-'));
+}
+
+}  // namespace
+
+TrainingController::TrainingController(const Ports& ports, const fleet::Offer& offer,
+                                       Executor& executor, store::Paths paths,
+                                       ControllerSettings settings)
+    : ports_(ports),
+      settings_(settings),
+      offer_(offer),
+      executor_(executor),
+      worker_(ports, offer, std::move(paths), settings.worker),
+      capacity_(offer.machine, offer.options) {}
+
+TrainingController::~TrainingController() { Stop(); }
+
+void TrainingController::Start() {
+  thread_ = std::thread([this] {
+    while (!inbox_.closed()) inbox_.Wait(Turn());
+  });
+}
+
+void TrainingController::Stop() {
+  inbox_.Close();
+  if (thread_.joinable()) thread_.join();
+  while (in_flight_ > 0 || sweeping_) {
+    Inbox::Letters letters = inbox_.Take();
+    in_flight_ -= static_cast<int>(letters.done.size());
+    if (letters.swept > 0) sweeping_ = false;
+    std::this_thread::yield();
+  }
+}
+
+void TrainingController::RecordChanged(store::Kind kind, const std::string& name) {
+  if (kind == store::Kind::kTrainingJob) inbox_.Changed(name);
+}
+
+void TrainingController::Poke(const std::string& instance_id) { inbox_.Poked(instance_id); }
+
+Millis TrainingController::Turn() {
+  Inbox::Letters letters = inbox_.Take();
+  // Commits first: a look's own are in the inbox before its result is.
+  Hear(letters);
+  for (std::unique_ptr<JobWork>& work : letters.done) Absorb(std::move(work));
+  if (letters.swept > 0) sweeping_ = false;
+  FireTimers();
+  SweepRunning();
+  TellPositions();
+  Admit();
+  Dispatch();
+  CollectGarbage();
+  return UntilNext();
+}
+
+TrainingController::Job& TrainingController::JobNamed(const std::string& name) {
+  const auto [entry, fresh] = jobs_.try_emplace(name);
+  if (fresh) {
+    entry->second.work = std::make_unique<JobWork>();
+    entry->second.work->name = name;
+  }
+  return entry->second;
+}
+
+void TrainingController::MakeReady(const std::string& name) {
+  Job& job = jobs_.at(name);
+  if (job.ready) return;
+  job.ready = true;
+  ready_.push_back(name);
+}
+
+void TrainingController::Hear(const Inbox::Letters& letters) {
+  for (const auto& [name, count] : letters.changed) {
+    Job& job = JobNamed(name);
+    if (!job.work) {
+      job.wakes += count;  // judged when the look is over
+    } else {
+      job.stale_record = true;
+      MakeReady(name);
+    }
+  }
+  for (const std::string& instance : letters.poked) {
+    const auto name = job_of_uid_.find(UidOf(instance));
+    if (name == job_of_uid_.end()) continue;
+    jobs_.at(name->second).stale_instances = true;
+    MakeReady(name->second);
+  }
+}
+
+void TrainingController::Absorb(std::unique_ptr<JobWork> work) {
+  --in_flight_;
+  const std::string name = work->name;
+  Job& job = jobs_.at(name);
+  job.work = std::move(work);
+  for (std::string& id : job.work->garbage) garbage_.push_back(std::move(id));
+  job.work->garbage.clear();
+  // Its own commits woke it, too; only those of others are news.
+  const bool changed = job.wakes > job.work->own_commits;
+  job.wakes = 0;
+  if (changed) job.stale_record = true;
+  Settle(name, job, changed || job.stale_record || job.stale_instances);
+}
+
+void TrainingController::Settle(const std::string& name, Job& job, bool again) {
+  JobWork& work = *job.work;
+  if (work.instances.empty()) {
+    running_.erase(name);
+  } else {
+    running_.insert(name);
+  }
+  if (work.revision != 0) job_of_uid_[work.job.uid] = name;
+  if (work.ticket && !work.granted) {
+    if (!job.grant) {
+      capacity_.Release(name);  // the lease of an attempt that is over
+      capacity_.Enqueue(*work.ticket);
+      enqueued_.push_back(name);
+    } else {
+      again = true;
+    }
+  } else if (work.gone || (work.instances.empty() && model::IsTerminal(work.job.phase))) {
+    capacity_.Release(name);
+    job.grant = false;
+  }
+  if (work.gone && !again) {
+    job_of_uid_.erase(work.job.uid);
+    if (job.ready) std::erase(ready_, name);
+    jobs_.erase(name);
+    return;
+  }
+  if (work.due) Arm(name, job, *work.due);
+  if (again) MakeReady(name);
+}
+
+void TrainingController::Admit() {
+  for (const std::string& name : capacity_.Admit()) {
+    Job& job = JobNamed(name);
+    job.grant = true;
+    MakeReady(name);
+  }
+  ForgetWaiting();
+}
+
+// Thousands of waiting jobs keep their place only; the record is read again when their turn comes.
+void TrainingController::ForgetWaiting() {
+  for (const std::string& name : enqueued_) {
+    if (capacity_.waiting() <= kWaitingKeptWhole || !capacity_.Waits(name)) continue;
+    const auto job = jobs_.find(name);
+    if (job == jobs_.end() || !job->second.work) continue;
+    job->second.work->job = model::TrainingJob{};
+    job->second.work->stale_record = true;
+  }
+  enqueued_.clear();
+}
+
+void TrainingController::Arm(const std::string& name, Job& job, WallTime due) {
+  job.timer = next_timer_++;
+  timers_.push({due, name, job.timer});
+}
+
+void TrainingController::FireTimers() {
+  const WallTime now = ports_.clock.Wall();
+  while (!timers_.empty() && timers_.top().due <= now) {
+    const Timer timer = timers_.top();
+    timers_.pop();
+    const auto job = jobs_.find(timer.job);
+    if (job == jobs_.end() || job->second.timer != timer.sequence) continue;  // superseded
+    MakeReady(timer.job);
+  }
+}
+
+void TrainingController::SweepRunning() {
+  const MonoTime now = ports_.clock.Mono();
+  if (running_.empty() || now - last_sweep_ < settings_.sweep_interval) return;
+  last_sweep_ = now;
+  for (const std::string& name : running_) {
+    jobs_.at(name).stale_instances = true;
+    MakeReady(name);
+  }
+}
+
+void TrainingController::TellPositions() {
+  const MonoTime now = ports_.clock.Mono();
+  if (capacity_.waiting() == 0 || now - last_positions_ < settings_.position_interval) return;
+  last_positions_ = now;
+  for (const std::string& name : capacity_.Head(kPositionsTold)) {
+    if (jobs_.contains(name)) MakeReady(name);
+  }
+}
+
+void TrainingController::Dispatch() {
+  std::size_t turn = ready_.size();  // jobs that are being looked at go to the back, once
+  while (turn-- > 0 && in_flight_ < settings_.parallel_looks) {
+    const std::string name = std::move(ready_.front());
+    ready_.pop_front();
+    Job& job = jobs_.at(name);
+    job.ready = false;
+    if (job.work) {
+      Look(name, job);
+    } else {
+      job.stale_instances = true;  // look again when this look is over
+    }
+  }
+}
+
+void TrainingController::Look(const std::string& name, Job& job) {
+  JobWork& work = *job.work;
+  work.stale_record = work.stale_record || job.stale_record;
+  work.stale_instances = work.stale_instances || job.stale_instances;
+  work.granted = work.granted || job.grant;
+  work.waits_for = capacity_.WaitReason(name);
+  job.stale_record = job.stale_instances = job.grant = false;
+  ++in_flight_;
+  // std::function wants to be copied, a unique_ptr does not.
+  auto* moving = job.work.release();
+  executor_.Submit([this, moving] {
+    std::unique_ptr<JobWork> owned(moving);
+    worker_.Run(*owned);
+    inbox_.Done(std::move(owned));
+  });
+}
+
+void TrainingController::CollectGarbage() {
+  if (sweeping_ || garbage_.empty()) return;
+  const std::size_t count = std::min(garbage_.size(), kGarbagePerTask);
+  std::vector<std::string> ids(garbage_.begin(),
+                               garbage_.begin() + static_cast<std::ptrdiff_t>(count));
+  garbage_.erase(garbage_.begin(), garbage_.begin() + static_cast<std::ptrdiff_t>(count));
+  sweeping_ = true;
+  executor_.Submit([this, ids = std::move(ids)] {
+    worker_.RemoveDirectories(ids);
+    inbox_.Swept();
+  });
+}
+
+Millis TrainingController::UntilNext() {
+  Millis wait = kTurnMax;
+  if (!running_.empty()) {
+    const auto since = std::chrono::duration_cast<Millis>(ports_.clock.Mono() - last_sweep_);
+    wait = std::min(wait, settings_.sweep_interval - since);
+  }
+  if (capacity_.waiting() > 0) wait = std::min(wait, settings_.position_interval);
+  if (!timers_.empty()) wait = std::min(wait, timers_.top().due - ports_.clock.Wall());
+  return std::max(wait, Millis(0));
+}
+
+}  // namespace sabia::control
