@@ -8,7 +8,7 @@ function(add_module name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS;SOURCES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc posix/*.cc testing/*.cc)
   set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$|/main\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(TRANSFORM ARG_DEPS PREPEND sabia_ OUTPUT_VARIABLE deps)
   if(NOT sources AND NOT ARG_SOURCES)  # Headers only.

@@ -1,0 +1,46 @@
+#include "agent/agent.h"
+
+#include <memory>
+#include <string>
+
+#include "cli/command.h"
+#include "env/posix/posix_clock.h"
+#include "store/log_store.h"
+#include "wire/s3_client.h"
+
+namespace sabia::cli {
+namespace {
+
+int RunAgentProcess(const Invocation& invocation, const std::string& directory) {
+  env::PosixClock clock;
+  agent::AgentOptions options;
+  options.directory = directory;
+  options.paths.self_exe = invocation.executable;
+  const agent::ConnectS3 connect = [&clock](const model::InstanceSpec& spec, Millis patience) {
+    wire::S3Endpoint endpoint;
+    endpoint.url = spec.endpoint;
+    endpoint.region = spec.region;
+    endpoint.access_key_id = spec.access_key_id;
+    endpoint.secret_access_key = spec.secret_access_key;
+    endpoint.session_token = spec.session_token;
+    return wire::S3Client::Create(std::move(endpoint), {.patience = patience}, clock);
+  };
+  const auto open_log = [&clock](const env::Path& stream_file) {
+    return store::LogWriter::Open(stream_file, clock);
+  };
+  return agent::RunAgent(options, {clock, connect, open_log});
+}
+
+}  // namespace
+
+void AddAgentCommand(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("agent", "Run one instance of a job (started by serve)");
+  command->group("");  // Not for people: hidden from --help.
+  auto directory = std::make_shared<std::string>();
+  command->add_option("--directory", *directory, "The directory of the instance")->required();
+  command->callback([&invocation, directory] {
+    invocation.run = [&invocation, directory] { return RunAgentProcess(invocation, *directory); };
+  });
+}
+
+}  // namespace sabia::cli

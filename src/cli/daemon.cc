@@ -1,0 +1,175 @@
+#include "cli/daemon.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "api/cloudwatch.h"
+#include "api/iam.h"
+#include "api/logs.h"
+#include "api/sts.h"
+#include "api/tags.h"
+#include "api/training_jobs.h"
+#include "base/log.h"
+#include "cli/aws_models.h"
+#include "cli/endpoint.h"
+#include "env/posix/posix_clock.h"
+#include "env/posix/posix_files.h"
+#include "env/posix/posix_random.h"
+#include "objects/object_store.h"
+#include "objects/s3_api.h"
+#include "store/home.h"
+#include "store/log_store.h"
+#include "store/resources.h"
+#include "store/series.h"
+#include "store/state.h"
+#include "wire/credentials.h"
+#include "wire/dispatcher.h"
+#include "wire/http_server.h"
+#include "wire/tls.h"
+#include "wire/tls_authority.h"
+
+namespace sabia::cli {
+namespace {
+
+constexpr char kFirstRegion[] = "us-west-2";
+// The SageMaker SDK reads its defaults from here (cli/env_command.cc): nothing is reported to
+// anyone.
+constexpr char kSdkConfig[] =
+    "SchemaVersion: '1.0'\nSageMaker:\n  PythonSDK:\n    Modules:\n      TelemetryOptOut: true\n";
+
+class DaemonImpl final : public Daemon {
+ public:
+  explicit DaemonImpl(DaemonOptions options) : options_(std::move(options)) {}
+
+  Status Start() {
+    RETURN_IF_ERROR(OpenState());
+    RegisterActions();
+    RETURN_IF_ERROR(Listen());
+    return Announce();
+  }
+
+  const std::string& http_url() const override { return http_url_; }
+  const std::string& https_url() const override { return https_url_; }
+
+  void Stop(Millis grace) override {
+    dispatcher_->SetReady(false);
+    server_->Stop(grace);
+  }
+
+ private:
+  // Home, keys, databases: what was acknowledged before is here again.
+  Status OpenState() {
+    const std::string region = options_.region.empty() ? kFirstRegion : options_.region;
+    ASSIGN_OR_RETURN(home_, store::Home::Open(options_.paths, files_, random_, region));
+    ASSIGN_OR_RETURN(wire::AccessKey key,
+                     wire::LoadOrCreateRootKey(files_, random_, options_.paths.credentials()));
+    authority_ = std::make_unique<wire::CredentialAuthority>(std::move(key), home_->account().id);
+    ASSIGN_OR_RETURN(state_, store::OpenState(options_.paths));
+    resources_ = std::make_unique<store::Resources>(*state_);
+    series_ = std::make_unique<store::Series>(*state_);
+    logs_ = std::make_unique<store::LogStore>(options_.paths, clock_);
+    ASSIGN_OR_RETURN(objects_, objects::ObjectStore::Open(
+                                   {.paths = options_.paths, .region = home_->account().region},
+                                   clock_, random_));
+    return {};
+  }
+
+  void RegisterActions() {
+    training_jobs_ = std::make_unique<api::TrainingJobs>(*resources_, *objects_, random_);
+    api::RegisterTrainingJobs(actions_, *training_jobs_);
+    api::RegisterTags(actions_, *resources_);
+    api::RegisterLogs(actions_, *logs_);
+    api::RegisterCloudWatch(actions_, *series_);
+    api::RegisterSts(actions_, *authority_, random_);
+    api::RegisterIam(actions_);
+    s3_ = std::make_unique<objects::S3Api>(*objects_);
+    dispatcher_ = std::make_unique<wire::Dispatcher>(
+        wire::DispatcherParts{actions_, *s3_, *authority_, clock_, random_},
+        wire::DispatcherOptions{.region = home_->account().region});
+    dispatcher_->AddExtension("/-/spot/interrupt", [this](const auto& context, const auto& input) {
+      return training_jobs_->InterruptSpot(context, input);
+    });
+    dispatcher_->AddExtension("/-/jobs/training", [this](const auto&, const auto& input) {
+      return DescribeRecord(input);
+    });
+  }
+
+  // The record itself, with what DescribeTrainingJob has no place for: attempts and notes.
+  wire::AwsResult<json::object> DescribeRecord(const json::object& input) {
+    const std::string name = GetString(input, "TrainingJobName");
+    const auto row = resources_->Get(store::Kind::kTrainingJob, name);
+    if (!row && row.error().code == ErrorCode::kNotFound) {
+      return wire::RefuseValidation("there is no training job '{}'", name);
+    }
+    if (!row) return tl::make_unexpected(wire::ToAwsError(row.error()));
+    auto document = ParseJsonObject(row->document);
+    if (!document) return tl::make_unexpected(wire::ToAwsError(document.error()));
+    return std::move(document).value();
+  }
+
+  Status Listen() {
+    wire::TlsAuthority authority(files_, clock_, random_);
+    ASSIGN_OR_RETURN(const wire::TlsFiles tls,
+                     authority.Ensure({.directory = options_.paths.tls(),
+                                       .region = home_->account().region,
+                                       .more_names = {options_.address}}));
+    ASSIGN_OR_RETURN(auto transports, wire::MakeTlsTransports(tls.server));
+    wire::HttpServerOptions options;
+    options.listeners = {
+        {.address = options_.address, .port = options_.port},
+        {.address = options_.address, .port = options_.tls_port, .transports = std::move(transports)}};
+    ASSIGN_OR_RETURN(server_, wire::HttpServer::Start(std::move(options), *dispatcher_, clock_));
+    const bool v6 = options_.address.find(':') != std::string::npos;
+    const std::string host = v6 ? "[" + options_.address + "]" : options_.address;
+    http_url_ = fmt::format("http://{}:{}", host, server_->port(0));
+    https_url_ = fmt::format("https://{}:{}", host, server_->port(1));
+    return {};
+  }
+
+  // Tells clients where we are, and says that we are ready.
+  Status Announce() {
+    const env::WriteOptions quick{.mode = 0644, .durability = env::Durability::kVolatile};
+    RETURN_IF_ERROR(files_.MakeDirectories(options_.paths.aws_models()));
+    RETURN_IF_ERROR(files_.WriteAtomically(options_.paths.aws_models() / "endpoints.json",
+                                           EndpointsDocument(https_url_.substr(8)), quick));
+    RETURN_IF_ERROR(files_.WriteAtomically(options_.paths.aws_models() / "sagemaker-config.yaml",
+                                           kSdkConfig, quick));
+    dispatcher_->SetReady(true);
+    return WriteEndpoint(files_, options_.paths,
+                         {.pid = ::getpid(),
+                          .http = http_url_,
+                          .https = https_url_,
+                          .region = home_->account().region});
+  }
+
+  const DaemonOptions options_;
+  env::PosixClock clock_;
+  env::PosixRandom random_;
+  env::PosixFiles files_;
+  std::unique_ptr<store::Home> home_;
+  std::unique_ptr<wire::CredentialAuthority> authority_;
+  std::unique_ptr<store::Database> state_;
+  std::unique_ptr<store::Resources> resources_;
+  std::unique_ptr<store::Series> series_;
+  std::unique_ptr<store::LogStore> logs_;
+  std::unique_ptr<objects::ObjectStore> objects_;
+  std::unique_ptr<api::TrainingJobs> training_jobs_;
+  wire::ActionTable actions_;
+  std::unique_ptr<objects::S3Api> s3_;
+  std::unique_ptr<wire::Dispatcher> dispatcher_;
+  std::string http_url_;
+  std::string https_url_;
+  std::unique_ptr<wire::HttpServer> server_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::Start(const DaemonOptions& options) {
+  auto daemon = std::make_unique<DaemonImpl>(options);
+  RETURN_IF_ERROR(daemon->Start());
+  return daemon;
+}
+
+}  // namespace sabia::cli

@@ -1,0 +1,137 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/client.h"
+#include "cli/command.h"
+#include "model/training_job.h"
+
+namespace sabia::cli {
+namespace {
+
+constexpr int kPageMax = 100;
+
+struct JobsArguments {
+  std::string job;
+  std::string status;
+  std::string contains;
+  int limit = 20;
+  bool as_json = false;
+};
+
+std::string TimeOf(const json::object& object, std::string_view member) {
+  const auto seconds = FindDouble(object, member);
+  return seconds ? LocalTime(FromUnixSeconds(*seconds)) : "-";
+}
+
+Result<json::array> ListJobs(Client& client, const JobsArguments& arguments) {
+  json::array out;
+  json::object input{{"SortBy", "CreationTime"}, {"SortOrder", "Descending"}};
+  if (!arguments.status.empty()) input["StatusEquals"] = arguments.status;
+  if (!arguments.contains.empty()) input["NameContains"] = arguments.contains;
+  while (static_cast<int>(out.size()) < arguments.limit) {
+    input["MaxResults"] = std::min(kPageMax, arguments.limit - static_cast<int>(out.size()));
+    ASSIGN_OR_RETURN(const json::object page, client.SageMaker("ListTrainingJobs", input));
+    if (const json::array* rows = FindArray(page, "TrainingJobSummaries")) {
+      for (const json::value& row : *rows) out.push_back(row);
+    }
+    const std::string token = GetString(page, "NextToken");
+    if (token.empty()) break;
+    input["NextToken"] = token;
+  }
+  return out;
+}
+
+int PrintJobs(Client& client, const JobsArguments& arguments) {
+  const auto jobs = ListJobs(client, arguments);
+  if (!jobs) return Complain(jobs.error());
+  if (arguments.as_json) {
+    std::printf("%s\n", json::serialize(*jobs).c_str());
+    return kExitDone;
+  }
+  if (jobs->empty()) {
+    std::printf("no training jobs\n");
+    return kExitDone;
+  }
+  Table table({"JOB", "STATUS", "SECONDARY", "CREATED", "ENDED"});
+  for (const json::value& row : *jobs) {
+    const json::object& job = row.as_object();
+    table.Add({GetString(job, "TrainingJobName"), GetString(job, "TrainingJobStatus"),
+               GetString(job, "SecondaryStatus", "-"), TimeOf(job, "CreationTime"),
+               TimeOf(job, "TrainingEndTime")});
+  }
+  std::fputs(table.ToString().c_str(), stdout);
+  return kExitDone;
+}
+
+void PrintAttempts(const model::TrainingJob& job) {
+  if (job.attempts.empty()) return;
+  Table table({"ATTEMPT", "CAPACITY", "LAUNCHED", "READY", "ENDED", "WHY"});
+  for (const model::Attempt& attempt : job.attempts) {
+    table.Add({std::to_string(attempt.number), attempt.spot ? "spot" : "on-demand",
+               LocalTime(attempt.launched), attempt.ready ? LocalTime(*attempt.ready) : "-",
+               attempt.ended ? LocalTime(*attempt.ended) : "-",
+               attempt.end_reason.empty() ? "runs" : attempt.end_reason});
+  }
+  std::printf("\n%s", table.ToString().c_str());
+}
+
+void PrintTransitions(const model::TrainingJob& job) {
+  Table table({"STATUS", "FROM", "TO", "MESSAGE"});
+  for (const model::Transition& step : job.transitions) {
+    table.Add(
+        {step.status, LocalTime(step.start), step.end ? LocalTime(*step.end) : "-", step.message});
+  }
+  std::printf("\n%s", table.ToString().c_str());
+}
+
+int PrintJob(Client& client, const JobsArguments& arguments) {
+  const auto document =
+      client.Extension("/-/jobs/training", json::object{{"TrainingJobName", arguments.job}});
+  if (!document) return Complain(document.error());
+  if (arguments.as_json) {
+    std::printf("%s\n", json::serialize(*document).c_str());
+    return kExitDone;
+  }
+  const auto job = model::TrainingJob::FromJson(*document);
+  if (!job) return Complain(job.error());
+  std::printf("%s  %s / %s\n%s\n", job->name.c_str(),
+              std::string(model::PrimaryStatus(job->phase)).c_str(), job->secondary_status.c_str(),
+              job->arn.c_str());
+  if (!job->failure_reason.empty()) std::printf("failure: %s\n", job->failure_reason.c_str());
+  PrintTransitions(*job);
+  PrintAttempts(*job);
+  if (!job->final_metrics.empty()) std::printf("\n");
+  for (const model::FinalMetric& metric : job->final_metrics) {
+    std::printf("metric %s = %.6g\n", metric.name.c_str(), metric.value);
+  }
+  if (!job->notes.empty()) std::printf("\n");
+  for (const std::string& note : job->notes) std::printf("note: %s\n", note.c_str());
+  return kExitDone;
+}
+
+}  // namespace
+
+void AddJobsCommand(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("jobs", "List training jobs, or describe one");
+  auto arguments = std::make_shared<JobsArguments>();
+  command->add_option("job", arguments->job, "Describe this one: attempts, transitions, notes");
+  command->add_option("--status", arguments->status, "Only jobs of this status")
+      ->check(CLI::IsMember({"InProgress", "Completed", "Failed", "Stopping", "Stopped"}));
+  command->add_option("--contains", arguments->contains, "Only names that contain this");
+  command->add_option("--limit", arguments->limit, "At most so many, newest first")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--json", arguments->as_json, "Print JSON");
+  command->callback([&invocation, arguments] {
+    invocation.run = [&invocation, arguments] {
+      auto client = Client::Connect(invocation.paths());
+      if (!client) return Complain(client.error());
+      return arguments->job.empty() ? PrintJobs(**client, *arguments)
+                                    : PrintJob(**client, *arguments);
+    };
+  });
+}
+
+}  // namespace sabia::cli

@@ -1,0 +1,111 @@
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/daemon.h"
+
+namespace sabia::cli {
+namespace {
+
+constexpr Millis kStopGrace{5'000};
+
+struct ServeArguments {
+  DaemonOptions daemon;
+  std::string log_level = "info";
+  double spot_notice_seconds = 120;
+  double stop_grace_seconds = 120;
+};
+
+LogLevel LevelOf(const std::string& name) {
+  if (name == "debug") return LogLevel::kDebug;
+  if (name == "warn") return LogLevel::kWarn;
+  if (name == "error") return LogLevel::kError;
+  return LogLevel::kInfo;
+}
+
+Millis FromSeconds(double seconds) { return Millis(static_cast<std::int64_t>(seconds * 1000)); }
+
+int Serve(const Invocation& invocation, ServeArguments arguments) {
+  SetLogLevel(LevelOf(arguments.log_level));
+  // Blocked in every thread that starts from here on; this one waits for them below.
+  sigset_t endings;
+  sigemptyset(&endings);
+  sigaddset(&endings, SIGTERM);
+  sigaddset(&endings, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &endings, nullptr);
+
+  arguments.daemon.paths = invocation.paths();
+  arguments.daemon.executable = invocation.executable;
+  arguments.daemon.spot_notice = FromSeconds(arguments.spot_notice_seconds);
+  arguments.daemon.stop_grace = FromSeconds(arguments.stop_grace_seconds);
+  auto daemon = Daemon::Start(arguments.daemon);
+  if (!daemon) {
+    Complain(daemon.error());
+    return kExitFailed;
+  }
+  const std::string home = arguments.daemon.paths.home().native();
+  std::printf("sabia serves %s (TLS %s), home %s\n", (*daemon)->http_url().c_str(),
+              (*daemon)->https_url().c_str(), home.c_str());
+  std::printf("in another shell: eval \"$(%s --home '%s' env)\"\n", invocation.executable.c_str(),
+              home.c_str());
+  std::fflush(stdout);
+
+  int signal = 0;
+  sigwait(&endings, &signal);
+  LogInfo("stopping on {}; running jobs go on and are adopted by the next daemon",
+          signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  (*daemon)->Stop(kStopGrace);
+  return kExitDone;
+}
+
+}  // namespace
+
+void AddServeCommand(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("serve", "Run the engine in the foreground");
+  auto arguments = std::make_shared<ServeArguments>();
+  DaemonOptions& daemon = arguments->daemon;
+  command
+      ->add_option("--address", daemon.address,
+                   "Address to listen on; other than loopback, others can reach it")
+      ->capture_default_str();
+  command->add_option("--port", daemon.port, "HTTP port; 0 takes any free one")
+      ->capture_default_str();
+  command->add_option("--tls-port", daemon.tls_port, "HTTPS port; 0 takes any free one")
+      ->capture_default_str();
+  command->add_option("--region", daemon.region, "Region that a new home belongs to (us-west-2)");
+  command->add_option("--python", daemon.python, "Interpreter of script mode")
+      ->capture_default_str();
+  command
+      ->add_option("--overcommit", daemon.overcommit,
+                   "CPUs and memory offered to jobs, as a multiple of the machine's")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag(
+      "--refuse-larger", daemon.refuse_larger,
+      "Fail jobs whose instance type is larger than this machine, instead of running them on it");
+  command
+      ->add_option("--spot-notice-seconds", arguments->spot_notice_seconds,
+                   "Between the notice of a spot interruption and the end of the instance")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--stop-grace-seconds", arguments->stop_grace_seconds,
+                   "Between SIGTERM and SIGKILL when a job is stopped")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--log-level", arguments->log_level,
+                   "Of the daemon's own log, on standard error")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+      ->capture_default_str();
+  command->callback([&invocation, arguments] {
+    invocation.run = [&invocation, arguments] { return Serve(invocation, *arguments); };
+  });
+}
+
+}  // namespace sabia::cli
