@@ -20,8 +20,8 @@ Result<std::unique_ptr<Client>> Client::Connect(const store::Paths& paths) {
   wire::ServiceEndpoint endpoint;
   endpoint.url = address.http;
   endpoint.identity.region = address.region;
-  endpoint.identity.access_key_id = GetString(keys, "access_key_id");
-  endpoint.identity.secret_access_key = GetString(keys, "secret_access_key");
+  endpoint.identity.access_key_id = GetString(keys, "AccessKeyId");
+  endpoint.identity.secret_access_key = GetString(keys, "SecretAccessKey");
   ASSIGN_OR_RETURN(
       client->client_,
       wire::JsonClient::Create(std::move(endpoint), {.patience = Millis(5'000)}, client->clock_));

@@ -33,8 +33,8 @@ Result<Variables> Collect(const store::Paths& paths) {
   ASSIGN_OR_RETURN(const std::string text, files.Read(paths.credentials(), kFileMax));
   ASSIGN_OR_RETURN(const json::object keys, ParseJsonObject(text));
   Variables out{{"AWS_ENDPOINT_URL", endpoint.http},
-                {"AWS_ACCESS_KEY_ID", GetString(keys, "access_key_id")},
-                {"AWS_SECRET_ACCESS_KEY", GetString(keys, "secret_access_key")},
+                {"AWS_ACCESS_KEY_ID", GetString(keys, "AccessKeyId")},
+                {"AWS_SECRET_ACCESS_KEY", GetString(keys, "SecretAccessKey")},
                 {"AWS_REGION", endpoint.region},
                 {"AWS_DEFAULT_REGION", endpoint.region},
                 {"AWS_DATA_PATH", paths.aws_models().native()},
