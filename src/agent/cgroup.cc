@@ -151,6 +151,7 @@ void Cgroup::CreateV1(const CgroupHierarchy& hierarchy, const CgroupLimits& limi
   ::rmdir(group.c_str());  // of an agent that died: its counters are not ours
   if (::mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) return;
   groups_.push_back(group);
+  v1_tasks_.push_back(group / "tasks");
   if (Has(hierarchy.controllers, "memory") && limits.memory_bytes > 0) {
     memory_ = Set(group / "memory.limit_in_bytes", std::to_string(limits.memory_bytes), "memory") ||
               memory_;
@@ -188,6 +189,7 @@ void Cgroup::CreateV2(const CgroupHierarchy& hierarchy, const CgroupLimits& limi
   ::rmdir(group.c_str());  // of an agent that died: its counters are not ours
   if (::mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) return;
   groups_.push_back(group);
+  v2_group_ = group;
   if (limits.memory_bytes > 0 && has("memory")) {
     memory_ = Set(group / "memory.max", std::to_string(limits.memory_bytes), "memory") || memory_;
     (void)WriteControl(group / "memory.swap.max", "0");
@@ -215,12 +217,6 @@ void Cgroup::Create(const std::vector<CgroupHierarchy>& hierarchies, const Cgrou
   if (limits.memory_bytes > 0 && !memory_) notes_.push_back("memory limit not enforced: " + why);
   if (limits.cpus > 0 && !cpu_) notes_.push_back("CPU limit not enforced: " + why);
   if (limits.processes > 0 && !processes_) notes_.push_back("process limit not enforced: " + why);
-}
-
-std::vector<env::Path> Cgroup::ProcsFiles() const {
-  std::vector<env::Path> out;
-  for (const env::Path& group : groups_) out.push_back(group / "cgroup.procs");
-  return out;
 }
 
 bool Cgroup::OutOfMemory() const {

@@ -39,8 +39,13 @@ class Cgroup {
 
   // Replaces leftovers of the same name.
   void Create(const std::vector<CgroupHierarchy>& hierarchies, const CgroupLimits& limits);
-  // What a new process writes "0" into.
-  std::vector<env::Path> ProcsFiles() const;
+  // Files into which a new process with one thread writes "0". "tasks" and not "cgroup.procs":
+  // moving oneself as a single thread waits for nothing, while the other waits 10 ms and more for
+  // an RCU grace period.
+  const std::vector<env::Path>& v1_tasks() const { return v1_tasks_; }
+  // The directory into which a new process is born (CLONE_INTO_CGROUP), which waits for nothing
+  // either; "" for none.
+  const env::Path& v2_group() const { return v2_group_; }
   // Whether the kernel killed a process of the group for want of memory.
   bool OutOfMemory() const;
   // REQUIRES: no process left in the group (a straggler gets SIGKILL and makes the directory stay).
@@ -54,6 +59,8 @@ class Cgroup {
 
   std::string name_;
   std::vector<env::Path> groups_;
+  std::vector<env::Path> v1_tasks_;
+  env::Path v2_group_;
   env::Path memory_v1_;
   env::Path memory_v2_;
   bool memory_ = false;

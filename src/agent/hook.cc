@@ -1,6 +1,7 @@
 #include "agent/hook.h"
 
 #include "agent/contract_files.h"
+#include "channels/mounts.h"
 #include "env/posix/posix_files.h"
 
 namespace sabia::agent {
@@ -21,9 +22,10 @@ class SandboxHook final : public Hook {
  public:
   std::string_view name() const override { return "sandbox"; }
   Status Prepare(Instance& instance) override {
-    return PrepareSandboxFiles(instance.spec, instance.layout);
+    return PrepareSandboxFiles(instance.spec, instance.layout, instance.no_mounts.empty());
   }
   void Cleanup(Instance& instance) override {
+    (void)channels::Unmount(instance.layout.system());
     env::PosixFiles files;
     (void)files.RemoveTree(instance.layout.scratch());  // what stays goes with the directory
   }

@@ -12,8 +12,9 @@
 //       channels/<i>/{lower,upper,work}      layers of the i-th channel's overlay
 //       tmp/                     /tmp
 //       home/                    /root
-//       bin/                     /opt/sabia/bin: python, pip
-//       etc/                     small files of /etc
+//       system/                  in memory where mounts are possible
+//         bin/                   /opt/sabia/bin: python, pip
+//         etc/                   small files of /etc
 //       checkpoints/             a CheckpointConfig.LocalPath outside /opt/ml
 //       sourcedir                the downloaded archive of script mode
 //       model.tar.gz output.tar.gz
@@ -58,8 +59,9 @@ class Layout {
   }
   Path tmp() const { return scratch() / "tmp"; }
   Path home() const { return scratch() / "home"; }
-  Path bin() const { return scratch() / "bin"; }
-  Path etc() const { return scratch() / "etc"; }
+  Path system() const { return scratch() / "system"; }
+  Path bin() const { return system() / "bin"; }
+  Path etc() const { return system() / "etc"; }
   Path source_archive() const { return scratch() / "sourcedir"; }
 
   // Where a path of the sandbox lies outside: /opt/ml/x is root/x, anything else is

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -51,7 +52,7 @@ Result<env::UniqueFd> MemoryFile(const std::vector<std::string>& arguments) {
 struct ChildPlan {
   const char* bwrap;
   std::vector<char*> argv;
-  std::vector<const char*> cgroup_procs;
+  std::vector<const char*> joins;  // files of control groups to write oneself into
   int null_fd;
   int output_fd;
   std::array<int, 2> passed;  // descriptors that bwrap must inherit
@@ -64,12 +65,11 @@ struct ChildPlan {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  for (const char* path : plan.cgroup_procs) {
+  for (const char* path : plan.joins) {
     const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || ::write(fd, "0", 1) != 1) {
-      // The agent wrote into the same files before; a failure now means a group vanished. Run
-      // without the limit: the agent finds the group empty and notes it.
-    }
+    // A group that vanished since it was made is not worth losing the job: it runs without that
+    // limit.
+    if (fd >= 0) (void)!::write(fd, "0", 1);
     if (fd >= 0) ::close(fd);
   }
   ::dup2(plan.null_fd, 0);
@@ -85,6 +85,18 @@ struct ChildPlan {
   constexpr std::string_view kText = "sabia: failed to run bubblewrap\n";
   (void)!::write(2, kText.data(), kText.size());
   ::_exit(127);
+}
+
+// Like fork, but the child is born in the group. -1 when the kernel does not know how (before 5.7)
+// or refuses.
+pid_t ForkInto(const env::Path& group) {
+  const auto fd = env::OpenFile(group, O_RDONLY | O_DIRECTORY);
+  if (!fd) return -1;
+  clone_args args{};
+  args.flags = CLONE_INTO_CGROUP;
+  args.exit_signal = SIGCHLD;
+  args.cgroup = static_cast<std::uint64_t>(fd->get());
+  return static_cast<pid_t>(::syscall(SYS_clone3, &args, sizeof args));
 }
 
 std::string ReadProcFile(const std::string& path) {
@@ -169,9 +181,15 @@ Status Program::Start(const ProgramOptions& options) {
                  {arguments.get(), status.write.get()}};
   for (std::string& argument : argv) plan.argv.push_back(argument.data());
   plan.argv.push_back(nullptr);
-  for (const env::Path& path : options.cgroup_procs) plan.cgroup_procs.push_back(path.c_str());
+  for (const env::Path& path : options.v1_tasks) plan.joins.push_back(path.c_str());
 
-  const pid_t pid = ::fork();
+  const env::Path v2_procs =
+      options.v2_group.empty() ? env::Path() : options.v2_group / "cgroup.procs";
+  pid_t pid = options.v2_group.empty() ? -1 : ForkInto(options.v2_group);
+  if (pid < 0) {
+    if (!v2_procs.empty()) plan.joins.push_back(v2_procs.c_str());
+    pid = ::fork();
+  }
   if (pid < 0) return FailErrno(errno, "failed to fork");
   if (pid == 0) RunChild(plan);
   monitor_ = pid;

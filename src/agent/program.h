@@ -23,7 +23,8 @@ struct ProgramOptions {
   env::Path bwrap;
   std::vector<std::string> sandbox;  // options of bwrap, passed through a descriptor
   std::vector<std::string> command;
-  std::vector<env::Path> cgroup_procs;  // files that take the new process before anything else
+  std::vector<env::Path> v1_tasks;  // Cgroup::v1_tasks
+  env::Path v2_group;               // Cgroup::v2_group
 };
 
 struct ProgramEnd {

@@ -11,6 +11,7 @@
 #include "agent/interpreter.h"
 #include "channels/listing.h"
 #include "channels/local_view.h"
+#include "channels/mounts.h"
 #include "env/posix/posix_files.h"
 
 namespace sabia::agent {
@@ -200,8 +201,14 @@ std::string HostsFile(const model::InstanceSpec& spec) {
   return out;
 }
 
-Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout) {
-  for (const Path& path : {layout.scratch(), layout.etc(), layout.bin()}) {
+Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout, bool may_mount) {
+  for (const Path& path : {layout.scratch(), layout.system()}) {
+    RETURN_IF_ERROR(MakeDirectory(path, 0755));
+  }
+  // Two dozen small files that live as long as the program: cheaper in memory, and gone with the
+  // mount namespace.
+  if (may_mount) (void)channels::MountTmpfs(layout.system());
+  for (const Path& path : {layout.etc(), layout.bin()}) {
     RETURN_IF_ERROR(MakeDirectory(path, 0755));
   }
   RETURN_IF_ERROR(MakeDirectory(layout.tmp(), 01777));

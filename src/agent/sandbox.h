@@ -32,8 +32,8 @@ Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
                                                 const Layout& layout, const SandboxPaths& paths,
                                                 const std::vector<ReadOnlyView>& views);
 
-// Small files that the options refer to: scratch/etc, scratch/bin, scratch/tmp, scratch/home.
-Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout);
+// What the options refer to below scratch/: system/etc, system/bin, tmp, home.
+Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout, bool may_mount);
 
 // /etc/hosts: every host of the job gets a loopback address of its own, the same on all of them.
 // Distinct jobs get distinct addresses with high probability, so that programs which bind to their

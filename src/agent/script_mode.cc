@@ -7,7 +7,7 @@
 namespace sabia::agent {
 namespace {
 
-// Arguments are positional parameters, so nothing of the user's is ever shell source: $1 the
+// Arguments are positional parameters: nothing of the user's is shell source. $1 is the interpreter,
 // interpreter, $2 and $3 what pip installs, then the user's command.
 constexpr char kPipThenRun[] = R"(python=$1; how=$2; what=$3; shift 3
 "$python" -m pip install --disable-pip-version-check --no-input "$how" "$what"; code=$?

@@ -127,7 +127,8 @@ Status Supervisor::StartProgram() {
   const Status started = program_.Start({.bwrap = options_.paths.bwrap,
                                          .sandbox = std::move(*sandbox),
                                          .command = instance_.command,
-                                         .cgroup_procs = cgroup_.ProcsFiles()});
+                                         .v1_tasks = cgroup_.v1_tasks(),
+                                         .v2_group = cgroup_.v2_group()});
   if (!started) return fail(started.error(), false);
   pump_->Start(program_.TakeOutput());
   if (instance_.checkpoints) {

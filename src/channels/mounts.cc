@@ -59,6 +59,13 @@ Status MountOverlay(const OverlayDirs& dirs) {
   return {};
 }
 
+Status MountTmpfs(const env::Path& target) {
+  if (::mount("sabia", target.c_str(), "tmpfs", MS_NODEV | MS_NOSUID, "mode=0755,size=16m") != 0) {
+    return FailErrno(errno, "failed to mount a tmpfs on '{}'", target.native());
+  }
+  return {};
+}
+
 Status Unmount(const env::Path& target) {
   if (::umount2(target.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return {};
   if (errno == EINVAL || errno == ENOENT) return {};

@@ -26,6 +26,9 @@ struct OverlayDirs {
 // machine.
 Status MountOverlay(const OverlayDirs& dirs);
 
+// An empty directory in memory over the target.
+Status MountTmpfs(const env::Path& target);
+
 // Detaches; a target that is no mount is success.
 Status Unmount(const env::Path& target);
 
