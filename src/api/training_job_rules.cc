@@ -322,6 +322,22 @@ AwsResult<void> CheckRequest(const json::object& request) {
   return CheckTags(request);
 }
 
+AwsResult<void> CheckInstanceTypes(const model::InstanceCatalog& catalog,
+                                   const json::object& request) {
+  const json::object& resources = *FindObject(request, "ResourceConfig");
+  std::vector<std::string> types;
+  for (const json::value& group : List(resources, "InstanceGroups")) {
+    types.push_back(GetString(group.get_object(), "InstanceType"));
+  }
+  if (types.empty()) types.push_back(GetString(resources, "InstanceType"));
+  for (const std::string& type : types) {
+    if (catalog.Find(type) != nullptr) continue;
+    return RefuseValidation(
+        "The requested resource training-job/{} is not available in this region", type);
+  }
+  return {};
+}
+
 std::vector<std::string> NotesOnRequest(const json::object& request) {
   std::vector<std::string> notes;
   const bool spot = GetBool(request, "EnableManagedSpotTraining");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "model/instance_catalog.h"
 #include "wire/aws_error.h"
 
 namespace sabia::api {
@@ -23,6 +24,11 @@ void CompleteRequest(json::object& request);
 
 // REQUIRES: completed by CompleteRequest.
 wire::AwsResult<void> CheckRequest(const json::object& request);
+
+// ValidationException for an instance type whose hardware nobody knows: it cannot be laid out here.
+// REQUIRES: passed CheckRequest.
+wire::AwsResult<void> CheckInstanceTypes(const model::InstanceCatalog& catalog,
+                                         const json::object& request);
 
 // What the user should know and AWS does not refuse, such as spot without checkpoints.
 std::vector<std::string> NotesOnRequest(const json::object& request);

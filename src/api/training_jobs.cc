@@ -186,6 +186,7 @@ TrainingJobs::Answer TrainingJobs::Create(const wire::CallContext& context,
   job.request = request;
   CompleteRequest(job.request);
   RETURN_IF_ERROR(CheckRequest(job.request));
+  RETURN_IF_ERROR(CheckInstanceTypes(instances_, job.request));
   job.name = NameOf(request);
   job.arn = TrainingJobArn(context.region, context.principal.account, job.name);
   if (resources_.Get(store::Kind::kTrainingJob, job.name)) return NameTaken(job.arn);
@@ -329,7 +330,7 @@ TrainingJobs::Answer TrainingJobs::InterruptSpot(const wire::CallContext& contex
     const bool asked_before = job.interrupt_attempt == attempt;
     if (!asked_before) {
       job.interrupt_attempt = attempt;
-      job.reclaim_at = context.now + model::kSpotNotice;
+      job.reclaim_at = context.now + options_.spot_notice;
     }
     out["Attempt"] = attempt;
     out["ReclaimAt"] = ToUnixSeconds(job.reclaim_at.value_or(context.now));

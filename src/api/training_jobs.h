@@ -16,6 +16,8 @@
 
 #include "api/document_memo.h"
 #include "env/random.h"
+#include "model/instance_catalog.h"
+#include "model/limits.h"
 #include "model/training_job.h"
 #include "objects/object_store.h"
 #include "store/resources.h"
@@ -23,11 +25,17 @@
 
 namespace sabia::api {
 
+struct TrainingJobsOptions {
+  Millis spot_notice =
+      model::kSpotNotice;  // between the notice of a reclaim and the end of the instances
+};
+
 class TrainingJobs {
  public:
   // All must outlive this object and the table that its handlers are registered in.
-  TrainingJobs(store::Resources& resources, objects::ObjectStore& objects, env::Random& random)
-      : resources_(resources), objects_(objects), random_(random) {}
+  TrainingJobs(store::Resources& resources, objects::ObjectStore& objects, env::Random& random,
+               TrainingJobsOptions options = {})
+      : options_(options), resources_(resources), objects_(objects), random_(random) {}
 
   using Answer = wire::AwsResult<json::object>;
   Answer Create(const wire::CallContext& context, const json::object& request);
@@ -37,9 +45,9 @@ class TrainingJobs {
   Answer Stop(const wire::CallContext& context, const json::object& request);
   Answer Update(const wire::CallContext& context, const json::object& request);
   Answer Delete(const json::object& request);
-  // {"TrainingJobName"}: reclaims the instances of a running spot job with the two-minute notice.
-  // Answers {"TrainingJobName", "Attempt", "ReclaimAt"}. Asking twice during the notice is one
-  // interruption.
+  // {"TrainingJobName"}: reclaims the instances of a running spot job with the notice of the
+  // options. Answers {"TrainingJobName", "Attempt", "ReclaimAt"}. Asking twice during the notice is
+  // one interruption.
   Answer InterruptSpot(const wire::CallContext& context, const json::object& request);
 
  private:
@@ -58,6 +66,8 @@ class TrainingJobs {
                                      const json::object& channel);
   wire::AwsResult<void> CheckBucket(std::string_view uri, std::string_view field);
 
+  const TrainingJobsOptions options_;
+  const model::InstanceCatalog instances_ = model::InstanceCatalog::BuiltIn();
   store::Resources& resources_;
   DocumentMemo described_;
   objects::ObjectStore& objects_;

@@ -1,5 +1,6 @@
 #include "api/training_jobs.h"
 
+#include "api/job_costs.h"
 #include "api/tags.h"
 #include "api/testing/api_fixture.h"
 #include "api/testing/small_request.h"
@@ -214,6 +215,13 @@ TEST_F(TrainingJobsTest, InputThatMatchesNothingIsRefusedWithChannelAndUri) {
             std::string::npos);
 }
 
+TEST_F(TrainingJobsTest, InstanceTypesOfUnknownHardwareAreRefused) {
+  EXPECT_EQ(CreateRefusal(R"({"ResourceConfig": {"InstanceType": "ml.p6e-gb200.36xlarge",
+                                                 "InstanceCount": 1}})"),
+            "ValidationException: The requested resource training-job/ml.p6e-gb200.36xlarge is not "
+            "available in this region");
+}
+
 TEST_F(TrainingJobsTest, AWholeBucketIsAnInput) {
   EXPECT_EQ(CreateRefusal(R"({"InputDataConfig": [{"ChannelName": "t", "DataSource":
       {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://data"}}}]})"),
@@ -391,6 +399,30 @@ TEST_F(TrainingJobsTest, InterruptNeedsARunningSpotJob) {
   EXPECT_EQ(GetDouble(*first, "ReclaimAt"), ToUnixSeconds(clock_.Wall() + model::kSpotNotice));
   clock_.Advance(Seconds(30));
   EXPECT_EQ(*interrupt("spot"), *first) << "one notice is one interruption";
+}
+
+TEST_F(TrainingJobsTest, CostTellsBilledAndSaved) {
+  const cost::PriceBook prices = cost::PriceBook::BuiltIn();
+  const auto ask = [&](const json::object& input) {
+    return DescribeJobCost(*resources_, prices, Context(), input);
+  };
+  EXPECT_EQ(ask({}).error().message, "TrainingJobName must be given");
+  EXPECT_EQ(ask({{"TrainingJobName", "no"}}).error().message, "Requested resource not found.");
+  ASSERT_TRUE(Create("c", R"({"EnableManagedSpotTraining": true})").has_value());
+  const WallTime t0 = clock_.Wall();
+  Edit("c", [&](model::TrainingJob& job) {
+    job.phase = model::TrainingPhase::kTraining;
+    job.training_start = t0;
+    job.attempts = {{1, true, t0, t0, {}, ""}};
+  });
+  clock_.Advance(Seconds(3'600));
+  const Answer cost = ask({{"TrainingJobName", "c"}});
+  ASSERT_TRUE(cost.has_value());
+  EXPECT_EQ(GetInt(*cost, "BillableSeconds"), 3'600);
+  EXPECT_DOUBLE_EQ(GetDouble(*cost, "OnDemandUsd"), 0.115);
+  EXPECT_DOUBLE_EQ(GetDouble(*cost, "BilledUsd"), 0.0437);  // data/prices.csv: 62 % saved on spot
+  EXPECT_DOUBLE_EQ(GetDouble(*cost, "SavingPercent"), 62);
+  EXPECT_FALSE(GetBool(*cost, "Final", true));
 }
 
 TEST_F(TrainingJobsTest, TagsLiveWithTheJob) {
