@@ -24,6 +24,20 @@ struct Blob {
   std::string bytes;
 };
 
+// A structure inside a structure of its own kind: a value on the heap that copies with its owner.
+template <typename T>
+class Box {
+ public:
+  Box() = default;
+  explicit Box(T content) { content_.push_back(std::move(content)); }
+  const T& operator*() const { return content_.front(); }  // REQUIRES: not default-constructed
+  const T* operator->() const { return &content_.front(); }
+  bool empty() const { return content_.empty(); }
+
+ private:
+  std::vector<T> content_;  // a vector, for it may hold an incomplete type
+};
+
 // The response of an action that answers nothing.
 struct NoOutput {
   static NoOutput Decode(const json::object&) { return {}; }
@@ -61,6 +75,13 @@ bool ReadValue(const json::value& in, T& out) {
   return true;
 }
 template <typename T>
+bool ReadValue(const json::value& in, Box<T>& out) {
+  T content{};
+  if (!ReadValue(in, content)) return false;
+  out = Box<T>(std::move(content));
+  return true;
+}
+template <typename T>
 bool ReadValue(const json::value& in, std::vector<T>& out);
 template <typename T>
 bool ReadValue(const json::value& in, std::map<std::string, T>& out) {
@@ -85,6 +106,10 @@ bool ReadValue(const json::value& in, std::vector<T>& out) {
 template <Struct T>
 json::value WriteValue(const T& in) {
   return in.Encode();
+}
+template <typename T>
+json::value WriteValue(const Box<T>& in) {
+  return in.empty() ? json::value(json::object()) : WriteValue(*in);
 }
 template <typename T>
 json::value WriteValue(const std::vector<T>& in);

@@ -130,7 +130,8 @@ AwsResult<json::object> DecodeStructure(const Shape& structure, const Node& node
   }
   if (known == node.children.size()) return out;
   for (const auto& [text, child] : node.children) {
-    const auto same = [&](const Member& member) { return XmlName(member) == text; };
+    const std::string_view given = text;  // clang 14 captures no structured binding
+    const auto same = [given](const Member& member) { return XmlName(member) == given; };
     if (std::ranges::none_of(structure.members, same)) {
       return Malformed(fmt::format("{} has no parameter '{}'", structure.name,
                                    IsUtf8(text) ? CutText(text, kNameBytesMax) : std::string("?")));

@@ -8,6 +8,60 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
+// The length of the well-formed UTF-8 character at the start; 0 for none.
+std::size_t CharacterSize(std::string_view text) {
+  for (std::size_t n = 1; n <= 4 && n <= text.size(); ++n) {
+    if (IsUtf8(text.substr(0, n))) return n;
+  }
+  return 0;
+}
+
+void EscapeAscii(char c, bool in_attribute, std::string& out) {
+  switch (c) {
+    case '&':
+      out += "&amp;";
+      return;
+    case '<':
+      out += "&lt;";
+      return;
+    case '>':
+      out += "&gt;";
+      return;
+    case '"':
+      out += "&quot;";
+      return;
+    case '\'':
+      out += "&apos;";
+      return;
+    default:
+      break;
+  }
+  // Parsers normalise a bare carriage return away, and every white space in attributes; the other
+  // control characters are what S3 writes, too.
+  const bool kept =
+      static_cast<unsigned char>(c) >= 0x20 || (!in_attribute && (c == '\n' || c == '\t'));
+  if (!kept) {
+    out += fmt::format("&#x{:x};", static_cast<unsigned>(c));
+  } else {
+    out += c;
+  }
+}
+
+std::string Escape(std::string_view text, bool in_attribute) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
+      EscapeAscii(text[i++], in_attribute, out);
+      continue;
+    }
+    const std::size_t n = CharacterSize(text.substr(i, 4));
+    out += n == 0 ? kReplacement : text.substr(i, n);
+    i += n == 0 ? 1 : n;
+  }
+  return out;
+}
+
 void Open(std::string_view name, std::string& out) {
   out += '<';
   out += name;
@@ -34,7 +88,7 @@ void EncodeNamed(const Member& member, std::string_view name, const json::value&
       const json::value* text = value.get_object().if_contains(attribute.name);
       if (!attribute.xml_attribute || text == nullptr || text->is_null()) continue;
       out += fmt::format(" {}=\"{}\"", attribute.WireName(),
-                         EscapeXml(ScalarToText(attribute, *text, TimestampFormat::kIso8601)));
+                         Escape(ScalarToText(attribute, *text, TimestampFormat::kIso8601), true));
     }
   }
   out += '>';
@@ -70,59 +124,9 @@ void EncodeContent(const Member& member, const json::value& value, std::string& 
   }
 }
 
-// The length of the well-formed UTF-8 character at the start; 0 for none.
-std::size_t CharacterSize(std::string_view text) {
-  for (std::size_t n = 1; n <= 4 && n <= text.size(); ++n) {
-    if (IsUtf8(text.substr(0, n))) return n;
-  }
-  return 0;
-}
-
-void EscapeAscii(char c, std::string& out) {
-  switch (c) {
-    case '&':
-      out += "&amp;";
-      return;
-    case '<':
-      out += "&lt;";
-      return;
-    case '>':
-      out += "&gt;";
-      return;
-    case '"':
-      out += "&quot;";
-      return;
-    case '\'':
-      out += "&apos;";
-      return;
-    default:
-      break;
-  }
-  // Parsers normalise a bare carriage return away; the other control characters are what S3 writes,
-  // too.
-  if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') {
-    out += fmt::format("&#x{:x};", static_cast<unsigned>(c));
-  } else {
-    out += c;
-  }
-}
-
 }  // namespace
 
-std::string EscapeXml(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    if (static_cast<unsigned char>(text[i]) < 0x80) {
-      EscapeAscii(text[i++], out);
-      continue;
-    }
-    const std::size_t n = CharacterSize(text.substr(i, 4));
-    out += n == 0 ? kReplacement : text.substr(i, n);
-    i += n == 0 ? 1 : n;
-  }
-  return out;
-}
+std::string EscapeXml(std::string_view text) { return Escape(text, false); }
 
 void EncodeXml(const Member& member, const json::value& value, std::string& out) {
   if (value.is_null()) return;

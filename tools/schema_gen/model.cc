@@ -8,10 +8,18 @@
 namespace sabia::schema_gen {
 namespace {
 
-constexpr std::array<std::string_view, 24> kKeywords{
-    "and",    "auto",     "bool",      "break",   "case",   "class",  "const",  "default",
-    "delete", "do",       "double",    "enum",    "export", "float",  "int",    "long",
-    "new",    "operator", "namespace", "private", "public", "static", "switch", "template"};
+constexpr std::array<std::string_view, 73> kKeywords{
+    "alignas",  "alignof",  "and",      "asm",       "auto",    "bool",      "break",
+    "case",     "catch",    "char",     "class",     "concept", "const",     "constexpr",
+    "continue", "decltype", "default",  "delete",    "do",      "double",    "else",
+    "enum",     "explicit", "export",   "extern",    "false",   "final",     "float",
+    "for",      "friend",   "goto",     "if",        "import",  "inline",    "int",
+    "long",     "module",   "mutable",  "namespace", "new",     "noexcept",  "not",
+    "nullptr",  "operator", "or",       "override",  "private", "protected", "public",
+    "register", "requires", "return",   "short",     "signed",  "sizeof",    "static",
+    "struct",   "switch",   "template", "this",      "throw",   "true",      "try",
+    "typedef",  "typename", "union",    "unsigned",  "using",   "virtual",   "void",
+    "volatile", "while",    "xor"};
 
 std::string ScalarType(std::string_view kind) {
   if (kind == "integer") return "std::int32_t";
@@ -59,7 +67,8 @@ class Builder {
     return shape;
   }
 
-  // Emits the structure after everything that it contains; a cycle is broken at a list or a map.
+  // Emits the structure after everything that it contains; a cycle is closed by a forward
+  // declaration inside a list, a map or a Box.
   Status Visit(const std::string& name) {
     if (done_.contains(name)) return {};
     open_.insert(name);
@@ -93,11 +102,8 @@ class Builder {
     }
     if (kind != "structure") return ScalarType(kind);
     if (open_.contains(name)) {
-      if (!in_container) {
-        return Fail(ErrorCode::kUnimplemented, "'{}' contains itself without a list or map", name);
-      }
       service_.forward.insert(name);
-      return name;
+      return in_container ? name : "Box<" + name + ">";
     }
     RETURN_IF_ERROR(Visit(name));
     return name;
