@@ -41,8 +41,8 @@ std::vector<std::unique_ptr<Hook>> AllHooks(const model::InstanceSpec& spec) {
   out.push_back(MakeTreeHook());
   out.push_back(MakeSandboxHook());
   if (!spec.checkpoint_s3_uri.empty()) out.push_back(MakeCheckpointHook());
-  out.push_back(MakeCodeHook());
   if (!spec.channels.empty()) out.push_back(MakeChannelHook());
+  out.push_back(MakeCodeHook());  // last: the source may come with a channel
   return out;
 }
 

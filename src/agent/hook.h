@@ -69,7 +69,7 @@ std::vector<std::unique_ptr<Hook>> AllHooks(const model::InstanceSpec& spec);
 std::unique_ptr<Hook> MakeTreeHook();        // /opt/ml and its contract files
 std::unique_ptr<Hook> MakeSandboxHook();     // scratch files, bin/python
 std::unique_ptr<Hook> MakeCheckpointHook();  // restores the checkpoint prefix
-std::unique_ptr<Hook> MakeCodeHook();        // script mode's source; decides the command
 std::unique_ptr<Hook> MakeChannelHook();     // input data
+std::unique_ptr<Hook> MakeCodeHook();        // script mode's source; decides the command
 
 }  // namespace sabia::agent

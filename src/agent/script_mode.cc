@@ -7,14 +7,14 @@
 namespace sabia::agent {
 namespace {
 
-// Arguments are positional parameters: nothing of the user's is shell source. $1 is the interpreter,
-// interpreter, $2 and $3 what pip installs, then the user's command.
+// Arguments are positional parameters, so nothing of the user's is shell source: $1 is the
+// interpreter, $2 and $3 what pip installs, then comes the user's command.
 constexpr char kPipThenRun[] = R"(python=$1; how=$2; what=$3; shift 3
 "$python" -m pip install --disable-pip-version-check --no-input "$how" "$what"; code=$?
 if [ $code -ne 0 ]; then
-  printf 'InstallRequirementsError:\nExitCode %s\nErrorMessage "pip failed, see the log"\n' "$code" \
-    >/opt/ml/output/failure
-  printf 'Command "%s -m pip install %s %s"\n' "$python" "$how" "$what" >>/opt/ml/output/failure
+  exec >/opt/ml/output/failure
+  printf 'InstallRequirementsError:\nExitCode %s\nErrorMessage "pip failed, see the log"\n' $code
+  printf 'Command "%s -m pip install %s %s"\n' "$python" "$how" "$what"
   exit $code
 fi
 exec "$@")";

@@ -90,7 +90,7 @@ Status Supervisor::Prepare() {
   }
   for (const auto& hook : hooks_) {
     if (stopping()) return {};
-    if (hook->phase() != report_.phase) Enter(hook->phase());
+    if (hook->phase() > report_.phase) Enter(hook->phase());  // a phase never comes back
     Status prepared = OnWorker([this, one = hook.get()] { return one->Prepare(instance_); });
     report_.restored_files = instance_.restored_files;
     report_.restored_bytes = instance_.restored_bytes;
@@ -184,10 +184,15 @@ bool Supervisor::SkipsUploads() const {
 
 void Supervisor::AfterProgram() {
   if (!report_.error.empty() || orders_.dismiss) return;
-  // Other hosts learn of the end at once; this one's checkpoints follow meanwhile.
+  // The end is told at once; the checkpoints follow meanwhile.
   const bool waits = !instance_.spec.upload_on_exit && !SkipsUploads();
-  if (waits) Enter(AgentPhase::kExited);
-  if (!waits && (instance_.checkpoints || !SkipsUploads())) Enter(AgentPhase::kUploading);
+  if (waits) {
+    Enter(AgentPhase::kExited);
+  } else if (SkipsUploads()) {
+    Publish();
+  } else {
+    Enter(AgentPhase::kUploading);
+  }
   FlushCheckpoints();
   if (waits) return AwaitUploadOrder();
   const bool failed = report_.exit_code != 0 && !stopping();

@@ -4,8 +4,10 @@
 // For tests whose names begin with BWRAP_: Available() says why they must be skipped, if they must.
 #pragma once
 
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -88,6 +90,7 @@ class AgentRun {
     pid_ = ::fork();
     CHECK(pid_ >= 0);
     if (pid_ != 0) return;
+    if (run_as != 0) GiveUpPrivileges();
     const Path s3_root = temporary_.path() / "s3";
     env::PosixClock clock;
     const AgentParts parts{
@@ -162,8 +165,22 @@ class AgentRun {
   void Kill() { ::kill(pid_, SIGKILL); }
 
   model::InstanceSpec spec;
+  uid_t run_as = 0;  // of the agent; 0: as the test
 
  private:
+  // In the child. Everything below the temporary directory becomes that user's.
+  void GiveUpPrivileges() {
+    CHECK(::chown(base().c_str(), run_as, run_as) == 0);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(base())) {
+      CHECK(::chown(entry.path().c_str(), run_as, run_as) == 0);
+    }
+    CHECK(::setgroups(0, nullptr) == 0);
+    CHECK(::setresgid(run_as, run_as, run_as) == 0);
+    CHECK(::setresuid(run_as, run_as, run_as) == 0);
+    // Setting ids makes a process undumpable, and its /proc files root's; a user's own process is
+    // dumpable.
+    ::prctl(PR_SET_DUMPABLE, 1);
+  }
   void Write(const std::string& name, const std::string& content) {
     CHECK(files_.WriteAtomically(directory_ / name, content,
                                  {.mode = 0600, .durability = env::Durability::kVolatile}));
