@@ -14,9 +14,11 @@
 #include "base/log.h"
 #include "cli/aws_models.h"
 #include "cli/endpoint.h"
+#include "control/local_control.h"
 #include "env/posix/posix_clock.h"
 #include "env/posix/posix_files.h"
 #include "env/posix/posix_random.h"
+#include "fleet/posix/machine.h"
 #include "objects/object_store.h"
 #include "objects/s3_api.h"
 #include "store/home.h"
@@ -47,7 +49,9 @@ class DaemonImpl final : public Daemon {
     RETURN_IF_ERROR(OpenState());
     RegisterActions();
     RETURN_IF_ERROR(Listen());
-    return Announce();
+    RETURN_IF_ERROR(MakeControl());
+    RETURN_IF_ERROR(Announce());
+    return control_->Start();
   }
 
   const std::string& http_url() const override { return http_url_; }
@@ -56,6 +60,7 @@ class DaemonImpl final : public Daemon {
   void Stop(Millis grace) override {
     dispatcher_->SetReady(false);
     server_->Stop(grace);
+    control_->Stop();
   }
 
  private:
@@ -117,14 +122,30 @@ class DaemonImpl final : public Daemon {
                                        .more_names = {options_.address}}));
     ASSIGN_OR_RETURN(auto transports, wire::MakeTlsTransports(tls.server));
     wire::HttpServerOptions options;
-    options.listeners = {
-        {.address = options_.address, .port = options_.port},
-        {.address = options_.address, .port = options_.tls_port, .transports = std::move(transports)}};
+    options.listeners = {{.address = options_.address, .port = options_.port},
+                         {.address = options_.address,
+                          .port = options_.tls_port,
+                          .transports = std::move(transports)}};
     ASSIGN_OR_RETURN(server_, wire::HttpServer::Start(std::move(options), *dispatcher_, clock_));
     const bool v6 = options_.address.find(':') != std::string::npos;
     const std::string host = v6 ? "[" + options_.address + "]" : options_.address;
     http_url_ = fmt::format("http://{}:{}", host, server_->port(0));
     https_url_ = fmt::format("https://{}:{}", host, server_->port(1));
+    return {};
+  }
+
+  // Before the first request is answered, so that no commit goes unheard.
+  Status MakeControl() {
+    control::LocalControlOptions options{.paths = options_.paths, .machine = fleet::ThisMachine()};
+    options.capacity = {options_.overcommit, options_.refuse_larger};
+    options.launcher.command = {options_.executable, "agent", "--directory"};
+    control::WorkerSettings& worker = options.controller.worker;
+    worker.rules.reclaim_notice = options_.spot_notice;
+    worker.rules.stop_grace = options_.stop_grace;
+    worker.spec = {http_url_, options_.python, options_.stop_grace};
+    ASSIGN_OR_RETURN(control_, control::LocalControl::Create({*resources_, *series_, *objects_,
+                                                              *authority_, files_, clock_, random_},
+                                                             std::move(options)));
     return {};
   }
 
@@ -161,6 +182,7 @@ class DaemonImpl final : public Daemon {
   std::unique_ptr<wire::Dispatcher> dispatcher_;
   std::string http_url_;
   std::string https_url_;
+  std::unique_ptr<control::LocalControl> control_;
   std::unique_ptr<wire::HttpServer> server_;
 };
 
