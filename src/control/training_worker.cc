@@ -153,7 +153,7 @@ void TrainingWorker::Observe(JobWork& work) {
     plan::InstanceView& view = instance.view;
     // Life first, then the report: an agent that ended in between has written its last one.
     const bool runs = ports_.launcher.Runs(view.record.id);
-    auto seen = ports_.files.Observe(view.record.id);
+    auto seen = ports_.files.Observe(view.record.id, runs);
     if (!seen) {
       LogWarn("failed to look at instance '{}': {}", view.record.id, seen.error().message);
       view.alive = view.alive || runs;  // not knowing is no reason to give it up
@@ -339,11 +339,11 @@ void TrainingWorker::RemoveStrays(JobWork& work) {
 
 void TrainingWorker::RemoveDirectories(const std::vector<std::string>& ids) {
   for (const std::string& id : ids) {
-    const auto seen = ports_.files.Observe(id);
+    const auto seen = ports_.files.Observe(id, ports_.launcher.Runs(id));
     // Agents have ended by now, as a rule; one that has not holds files that nobody will ask for.
-    if (ports_.launcher.Runs(id) || (seen && seen->locked)) {
-      const bool finished = seen && seen->report && seen->report->phase == model::AgentPhase::kDone;
-      const int pid = seen && seen->report ? seen->report->pid : 0;
+    if (seen && seen->locked) {
+      const bool finished = seen->report && seen->report->phase == model::AgentPhase::kDone;
+      const int pid = seen->report ? seen->report->pid : 0;
       if (!finished) (void)ports_.launcher.Kill({id, ports_.files.Directory(id)}, pid);
     }
     if (const Status removed = ports_.files.Remove(id); !removed) {

@@ -29,12 +29,12 @@ void FleetConformance::Prepare(const std::string& id) {
 }
 
 bool FleetConformance::Reports(const std::string& id) {
-  const auto seen = rig_->files().Observe(id);
+  const auto seen = rig_->files().Observe(id, false);
   return seen && seen->report.has_value();
 }
 
 bool FleetConformance::Locked(const std::string& id) {
-  const auto seen = rig_->files().Observe(id);
+  const auto seen = rig_->files().Observe(id, false);
   return seen && seen->locked;
 }
 
@@ -78,7 +78,7 @@ class RealRig final : public Rig {
   RealRig() { RestartDaemon(); }
   ~RealRig() override {
     for (const std::string& id : files_.List().value_or(std::vector<std::string>{})) {
-      const auto seen = files_.Observe(id);
+      const auto seen = files_.Observe(id, false);
       if (seen && seen->locked && seen->report) {
         (void)launcher_->Kill({id, files_.Directory(id)}, seen->report->pid);
         EXPECT_TRUE(Await([&] { return !IsLocked(files_.Directory(id)); }));
@@ -124,9 +124,9 @@ TEST_P(FleetConformance, StartingARunningAgentAgainIsSuccessAndChangesNothing) {
   Prepare(kId);
   ASSERT_TRUE(rig_->launcher().Start(Agent(kId)));
   ASSERT_TRUE(rig_->Await([&] { return Reports(kId); }));
-  const auto before = rig_->files().Observe(kId)->report->ToJson();
+  const auto before = rig_->files().Observe(kId, false)->report->ToJson();
   EXPECT_TRUE(rig_->launcher().Start(Agent(kId)));
-  EXPECT_EQ(rig_->files().Observe(kId)->report->ToJson(), before);
+  EXPECT_EQ(rig_->files().Observe(kId, false)->report->ToJson(), before);
 }
 
 TEST_P(FleetConformance, AnAgentToldToStopEndsAndTheListenerHears) {
@@ -145,7 +145,7 @@ TEST_P(FleetConformance, AnAgentToldToStopEndsAndTheListenerHears) {
     return ended.contains(kId);
   }));
   EXPECT_FALSE(rig_->launcher().Runs(kId));
-  const auto seen = rig_->files().Observe(kId);
+  const auto seen = rig_->files().Observe(kId, false);
   EXPECT_FALSE(seen->locked);
   EXPECT_EQ(seen->report->phase, model::AgentPhase::kDone);
   EXPECT_EQ(seen->orders->stop, model::StopReason::kRequested);
@@ -169,11 +169,11 @@ TEST_P(FleetConformance, KillEndsAnAgentOfThisOrAnEarlierDaemon) {
   ASSERT_TRUE(rig_->launcher().Start(Agent(kId)));
   ASSERT_TRUE(rig_->Await([&] { return Reports(kId); }));
   rig_->RestartDaemon();
-  const int pid = rig_->files().Observe(kId)->report->pid;
+  const int pid = rig_->files().Observe(kId, false)->report->pid;
   EXPECT_TRUE(rig_->launcher().Kill(Agent(kId), pid));
   EXPECT_TRUE(rig_->Await([&] { return !Locked(kId); }));
   EXPECT_TRUE(rig_->launcher().Kill(Agent(kId), pid)) << "gone already is success";
-  EXPECT_NE(rig_->files().Observe(kId)->report->phase, model::AgentPhase::kDone);
+  EXPECT_NE(rig_->files().Observe(kId, false)->report->phase, model::AgentPhase::kDone);
 }
 
 TEST_P(FleetConformance, DirectoriesAreListedAndRemovedMoreThanOnce) {
@@ -182,7 +182,7 @@ TEST_P(FleetConformance, DirectoriesAreListedAndRemovedMoreThanOnce) {
   EXPECT_TRUE(rig_->files().Remove(kId));
   EXPECT_TRUE(rig_->files().Remove(kId));
   EXPECT_TRUE(rig_->files().List()->empty());
-  const auto seen = rig_->files().Observe(kId);
+  const auto seen = rig_->files().Observe(kId, false);
   ASSERT_TRUE(seen);
   EXPECT_FALSE(seen->locked || seen->report || seen->orders);
 }
@@ -190,7 +190,7 @@ TEST_P(FleetConformance, DirectoriesAreListedAndRemovedMoreThanOnce) {
 TEST_P(FleetConformance, OrdersKeepTheIdsOfPeers) {
   Prepare(kId);
   ASSERT_TRUE(rig_->files().Give(kId, {.upload = true, .merge_from = {"0123456789ab-1-2"}}));
-  EXPECT_EQ(rig_->files().Observe(kId)->orders->merge_from,
+  EXPECT_EQ(rig_->files().Observe(kId, false)->orders->merge_from,
             std::vector<std::string>{"0123456789ab-1-2"});
 }
 
@@ -249,7 +249,7 @@ TEST(DiskInstanceFiles, TreatsATornReportAsNone) {
   ASSERT_TRUE(files.Prepare(kId, {}));
   for (const std::string_view torn : {"", "{\"phase\":", "{\"phase\":\"flying\"}", "[]"}) {
     ASSERT_TRUE(disk.WriteAtomically(files.Directory(kId) / "report.json", torn, {}));
-    EXPECT_FALSE(files.Observe(kId)->report) << torn;
+    EXPECT_FALSE(files.Observe(kId, false)->report) << torn;
   }
 }
 
@@ -259,7 +259,7 @@ TEST(DiskInstanceFiles, ReadsMetricsFromAnOffset) {
   DiskInstanceFiles files(disk, store::Paths(home.path()));
   ASSERT_TRUE(files.Prepare(kId, {}));
   ASSERT_TRUE(disk.WriteAtomically(files.Directory(kId) / "metrics.log", "0123456789", {}));
-  EXPECT_EQ(files.Observe(kId)->metrics_bytes, 10u);
+  EXPECT_EQ(files.Observe(kId, false)->metrics_bytes, 10u);
   EXPECT_EQ(files.ReadMetrics(kId, 4, 3).value(), "456");
   EXPECT_EQ(files.ReadMetrics(kId, 10, 3).value(), "");
   EXPECT_FALSE(files.ReadMetrics("0123456789ab-9-9", 0, 3));

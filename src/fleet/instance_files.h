@@ -43,8 +43,9 @@ class InstanceFiles {
   // Replaces the orders and pokes the agent. merge_from holds instance ids.
   virtual Status Give(const std::string& id, const model::Orders& orders) = 0;
   // The lock is looked at before the report is read, so a free lock means that the report is the
-  // last one.
-  virtual Result<Observation> Observe(const std::string& id) = 0;
+  // last one. alive: the caller knows that an agent lives; its lock is not touched then, for an
+  // agent that just starts must not find it held.
+  virtual Result<Observation> Observe(const std::string& id, bool alive) = 0;
   // Bytes of metrics.log from an offset on, at most limit.
   virtual Result<std::string> ReadMetrics(const std::string& id, std::uint64_t from,
                                           std::size_t limit) = 0;

@@ -28,6 +28,12 @@ WallTime QueuedSince(const TrainingJob& job) {
   return job.attempts.back().ended.value_or(job.attempts.back().launched);
 }
 
+// Before this time a reclaimed job finds no new capacity.
+WallTime PlaceableFrom(const TrainingJob& job, const TrainingRules& rules) {
+  const bool reclaimed = !job.attempts.empty() && job.attempts.back().end_reason == "interrupted";
+  return QueuedSince(job) + (reclaimed ? rules.replacement_delay : Millis(0));
+}
+
 std::optional<WallTime> MaxPendingDeadline(const TrainingJob& job) {
   const auto limit = job.MaxPending();
   if (!limit) return std::nullopt;
@@ -97,6 +103,7 @@ std::optional<Action> StepQueued(const TrainingSnapshot& seen, const TrainingRul
     case CapacityView::Answer::kNever:
       return FailQueued(seen, CapacityFailure(seen.capacity.reason));
     case CapacityView::Answer::kGranted:
+      if (seen.now < PlaceableFrom(job, rules)) return std::nullopt;
       return Place(seen);
     case CapacityView::Answer::kWaiting:
       return ShowWaiting(seen, rules);
@@ -308,6 +315,7 @@ std::optional<WallTime> NextDue(const TrainingSnapshot& seen, const TrainingRule
       consider(MaxWaitDeadline(job));
       consider(MaxPendingDeadline(job));
       consider(QueuedSince(job) + rules.show_waiting_after);
+      consider(PlaceableFrom(job, rules));
       break;
     case TrainingPhase::kLaunching:
     case TrainingPhase::kDownloading:

@@ -458,6 +458,24 @@ TEST(SpotJob, ThatUploadsWhenTheNoticeComesIsLeftToFinish) {
   EXPECT_EQ(seen.job.phase, TrainingPhase::kUploading);
 }
 
+TEST(SpotJob, ThatWasReclaimedFindsNewCapacityNoSoonerThanTheDelay) {
+  TrainingSnapshot seen;
+  seen.job = NewJob({.spot = true});
+  seen.job.attempts.push_back({1, true, At(1), At(2), At(10), "interrupted"});
+  seen.capacity.answer = CapacityView::Answer::kGranted;
+  seen.capacity.slices.resize(1);
+  seen.now = At(11);
+  EXPECT_FALSE(NextStep(seen, kRules));
+  EXPECT_EQ(NextDue(seen, {.replacement_delay = Millis(500), .show_waiting_after = Millis(0)}),
+            std::nullopt);
+  EXPECT_EQ(NextDue(seen, kRules), At(12));
+  seen.now = At(12);
+  EXPECT_TRUE(NextStep(seen, kRules));
+  seen.job.attempts.back().end_reason = "lost";
+  seen.now = At(11);
+  EXPECT_TRUE(NextStep(seen, kRules)) << "a lost host is replaced at once";
+}
+
 TEST(SpotJob, AnInterruptOfAnEarlierAttemptDoesNothing) {
   TrainingSnapshot seen = Placed({.spot = true}, At(2));
   seen.job.attempts.back().number = 2;

@@ -19,6 +19,8 @@ inline constexpr std::size_t kNotesMax = 50;
 struct TrainingRules {
   // From the notice of a spot reclaim to the end of the instance; EC2 gives two minutes.
   Millis reclaim_notice{120'000};
+  // Capacity that was reclaimed is gone; new capacity comes no sooner than this after it.
+  Millis replacement_delay{2'000};
   // Between SIGTERM and SIGKILL; the agent keeps it, the planner only waits for it.
   Millis stop_grace{120'000};
   // An agent that has not ended its program so long after the grace is killed with everything it

@@ -80,7 +80,9 @@ class FaultyFiles final : public fleet::InstanceFiles {
   Status Give(const std::string& id, const model::Orders& orders) override {
     return faults_.Around("Give", [&] { return inner_.Give(id, orders); });
   }
-  Result<fleet::Observation> Observe(const std::string& id) override { return inner_.Observe(id); }
+  Result<fleet::Observation> Observe(const std::string& id, bool alive) override {
+    return inner_.Observe(id, alive);
+  }
   Result<std::string> ReadMetrics(const std::string& id, std::uint64_t from,
                                   std::size_t limit) override {
     return inner_.ReadMetrics(id, from, limit);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/log.h"
 
 namespace sabia::control::testing {
 namespace {
@@ -35,6 +36,7 @@ std::string UidOf(std::size_t number) { return fmt::format("{:012x}", number); }
 
 World::World(fleet::MachineSize machine)
     : offer_{machine, {.overcommit = 1}, model::InstanceCatalog::BuiltIn()} {
+  SetLogLevel(LogLevel::kError);
   StartDaemon();
 }
 

@@ -81,10 +81,10 @@ Status DiskInstanceFiles::Give(const std::string& id, const model::Orders& order
   return {};
 }
 
-Result<Observation> DiskInstanceFiles::Observe(const std::string& id) {
+Result<Observation> DiskInstanceFiles::Observe(const std::string& id, bool alive) {
   const env::Path directory = Directory(id);
   Observation seen;
-  seen.locked = IsLocked(directory);
+  seen.locked = alive || IsLocked(directory);
   const env::Path report = directory / "report.json";
   seen.report = ReadDocument<model::Report>(files_, report);
   seen.orders = ReadDocument<model::Orders>(files_, directory / "orders.json");

@@ -13,7 +13,7 @@ class DiskInstanceFiles final : public InstanceFiles {
   env::Path Directory(const std::string& id) const override { return paths_.instance(id); }
   Status Prepare(const std::string& id, const Preparation& preparation) override;
   Status Give(const std::string& id, const model::Orders& orders) override;
-  Result<Observation> Observe(const std::string& id) override;
+  Result<Observation> Observe(const std::string& id, bool alive) override;
   Result<std::string> ReadMetrics(const std::string& id, std::uint64_t from,
                                   std::size_t limit) override;
   Status Remove(const std::string& id) override;

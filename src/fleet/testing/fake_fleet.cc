@@ -249,13 +249,13 @@ Status FakeFleet::Give(const std::string& id, const model::Orders& orders) {
   return {};
 }
 
-Result<Observation> FakeFleet::Observe(const std::string& id) {
+Result<Observation> FakeFleet::Observe(const std::string& id, bool alive) {
   const std::lock_guard lock(mutex_);
   Observation seen;
   const auto found = agents_.find(id);
   if (found == agents_.end()) return seen;
   const Agent& agent = found->second;
-  seen.locked = agent.alive;
+  seen.locked = alive || agent.alive;
   seen.report = agent.report;
   seen.orders = agent.orders;
   seen.metrics_bytes = agent.metrics.size();
