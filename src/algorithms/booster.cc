@@ -122,9 +122,10 @@ Result<Predictions> Booster::Predict(const Matrix& matrix, PredictOptions option
   return result;
 }
 
-Result<std::string> Booster::Save() {
+Result<std::string> Booster::Save(ModelFormat format) {
   RETURN_IF_ERROR(Rounds());  // parameters that were set must have taken effect
-  const char* const config = api_->major < 2 ? R"({"format":"deprecated"})" : R"({"format":"ubj"})";
+  const bool binary = format == ModelFormat::kFile && api_->major < 2;
+  const char* const config = binary ? R"({"format":"deprecated"})" : R"({"format":"ubj"})";
   bst_ulong size = 0;
   const char* data = nullptr;
   RETURN_IF_ERROR(api_->Check(api_->booster_save(handle_, config, &size, &data)));

@@ -51,6 +51,11 @@ struct PredictOptions {
   int rounds = 0;       // of the first so many rounds; 0: all
 };
 
+enum class ModelFormat {
+  kFile,    // as Booster.save_model writes a file without extension: binary before 2.0, UBJSON from then on
+  kUbjson,  // the binary one does not say how many rounds a linear model has seen
+};
+
 class Booster {
  public:
   // The matrices of training and evaluation: the library keeps running predictions for them.
@@ -69,9 +74,7 @@ class Booster {
                                std::span<const char* const> names);
   Result<Predictions> Predict(const Matrix& matrix, PredictOptions options);
 
-  // The model as Booster.save_model writes it to a file without extension: binary before 2.0,
-  // UBJSON from then on.
-  Result<std::string> Save();
+  Result<std::string> Save(ModelFormat format = ModelFormat::kFile);
   Status Load(std::string_view model);
   // Also makes parameters that were set take effect.
   Result<int> Rounds();

@@ -30,7 +30,7 @@ class BoosterSchedule {
 
   // Sets everything on a booster that is new or was just loaded and will train `round` next.
   Status Begin(Booster& booster, int round, const std::vector<std::string>& metrics) const;
-  // Before each further round.
+  // Before each round but the very first of a job, also in a resumed run.
   Status Continue(Booster& booster, int round) const;
   // Before the first round of a resumed run.
   Status Prime(const XgboostApi& api, const Matrix& train) const;

@@ -129,19 +129,24 @@ TEST(Hyperparameters, RulesForMetrics) {
 
 TEST(Hyperparameters, RulesForTrees) {
   EXPECT_EQ(Problem(R"j("monotone_constraints":"(1,-1)")j"),
-            "monotone_constraints can be used only when the tree_method parameter is set to either 'exact' or "
+            "monotone_constraints can be used only when the tree_method parameter is set to either "
+            "'exact' or "
             "'hist'.");
   EXPECT_EQ(Problem(R"j("monotone_constraints":"(1,-1)","tree_method":"hist")j"), "accepted");
   EXPECT_EQ(Problem(R"("interaction_constraints":"[[1,2]]")"),
-            "interaction_constraints can be used only when the tree_method parameter is set to either 'exact', "
+            "interaction_constraints can be used only when the tree_method parameter is set to "
+            "either 'exact', "
             "'hist' or 'approx'.");
-  EXPECT_EQ(Problem(R"("interaction_constraints":"[[1,2],[3]]","tree_method":"approx")"), "accepted");
+  EXPECT_EQ(Problem(R"("interaction_constraints":"[[1,2],[3]]","tree_method":"approx")"),
+            "accepted");
   EXPECT_EQ(Problem(R"("booster":"gblinear","updater":"prune")"),
             "Linear updater should be one of these options: 'shotgun', 'coord_descent'.");
   EXPECT_EQ(Problem(R"("process_type":"update","updater":"grow_colmaker")"),
             "process_type 'update' can only be used with updater 'refresh' and 'prune'");
-  EXPECT_TRUE(Problem(R"("updater":"shotgun")").starts_with("Tree updater should be selected from"));
-  EXPECT_TRUE(Problem(R"("updater":"grow_colmaker,distcol")").starts_with("Only one tree grow plugin"));
+  EXPECT_TRUE(
+      Problem(R"("updater":"shotgun")").starts_with("Tree updater should be selected from"));
+  EXPECT_TRUE(
+      Problem(R"("updater":"grow_colmaker,distcol")").starts_with("Only one tree grow plugin"));
   EXPECT_EQ(Problem(R"("updater":"grow_colmaker,prune")"), "accepted");
 }
 

@@ -64,7 +64,7 @@ class Rounds {
     for (; round < run_.values.num_round && !Stopped(round - 1); ++round) {
       interrupted = run_.stop_requested && run_.stop_requested();
       if (interrupted) break;
-      if (round > next_) RETURN_IF_ERROR(schedule_.Continue(booster, round));
+      if (round > 0) RETURN_IF_ERROR(schedule_.Continue(booster, round));
       RETURN_IF_ERROR(booster.Update(round, run_.train));
       ASSIGN_OR_RETURN(scores, Evaluate(booster, round, run_.sets, plan_));
       RETURN_IF_ERROR(Finish(booster, round, scores));
@@ -79,6 +79,10 @@ class Rounds {
   }
 
  private:
+  bool Linear() const { return run_.values.booster == "gblinear"; }
+  ModelFormat CheckpointFormat() const {
+    return Linear() ? ModelFormat::kUbjson : ModelFormat::kFile;
+  }
   bool Stopped(int round) const { return stopping_ && round >= 0 && stopping_->ShouldStop(round); }
 
   // The booster of the newest whole checkpoint, or a new one.
@@ -131,13 +135,14 @@ class Rounds {
   Status Finish(Booster& booster, int round, const std::vector<Score>& scores) {
     run_.log.Plain(RoundLine(round, scores));
     if (stopping_) RETURN_IF_ERROR(ObserveStopping(booster, round, scores));
-    if (!run_.checkpoints && !run_.after_round) return {};
-    ASSIGN_OR_RETURN(const std::string model, booster.Save());
     if (run_.checkpoints) {
+      ASSIGN_OR_RETURN(const std::string model, booster.Save(CheckpointFormat()));
       RETURN_IF_ERROR(run_.checkpoints->Write(round, model));
       run_.checkpoints->Prune(true);
     }
-    return run_.after_round ? run_.after_round(model) : Status();
+    if (!run_.after_round) return {};
+    ASSIGN_OR_RETURN(const std::string model, booster.Save());
+    return run_.after_round(model);
   }
 
   Status ObserveStopping(Booster& booster, int round, const std::vector<Score>& scores) {
@@ -153,9 +158,9 @@ class Rounds {
     }
     if (!stopping_known_) stopping_->Watch(IsMaximised(watched->metric));
     if (!stopping_->Observe(round, watched->value)) return {};
-    if (run_.values.booster == "gblinear") {
+    if (Linear()) {
       RETURN_IF_ERROR(booster.SetAttribute(kBestModel, std::nullopt));
-      ASSIGN_OR_RETURN(const std::string model, booster.Save());
+      ASSIGN_OR_RETURN(const std::string model, booster.Save(CheckpointFormat()));
       RETURN_IF_ERROR(booster.SetAttribute(kBestModel, Base64Encode(model)));
     }
     RETURN_IF_ERROR(booster.SetAttribute(kBestRound, fmt::format("{}", round)));
@@ -165,13 +170,13 @@ class Rounds {
   Status KeepBest(Booster* booster) {
     if (!stopping_ || !stopping_->best()) return {};
     const EarlyStopping::Best best = *stopping_->best();
-    if (run_.values.booster == "gblinear") {
+    if (Linear()) {
       const auto text = booster->Attribute(kBestModel);
       if (!text) return Fail(ErrorCode::kInternal, "the best linear model was not kept");
       ASSIGN_OR_RETURN(const std::string model, Base64Decode(*text));
       ASSIGN_OR_RETURN(*booster, Booster::Create(run_.api, matrices_));
       RETURN_IF_ERROR(booster->Load(model));
-      RETURN_IF_ERROR(schedule_.Begin(*booster, best.round, {}));
+      RETURN_IF_ERROR(schedule_.Begin(*booster, best.round, plan_.native));
     } else {
       ASSIGN_OR_RETURN(*booster, booster->FirstRounds(best.round + 1));
     }
