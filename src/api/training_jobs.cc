@@ -5,6 +5,7 @@
 #include "api/training_job_fields.h"
 #include "api/training_job_rules.h"
 #include "api/training_job_view.h"
+#include "base/log.h"
 #include "model/limits.h"
 #include "objects/input_listing.h"
 #include "wire/s3_uri.h"
@@ -201,7 +202,12 @@ TrainingJobs::Answer TrainingJobs::Create(const wire::CallContext& context,
   model::EnterStatus(job, "Starting", "Starting the training job", context.now);
   const Status written =
       resources_.Commit({{store::Change::Op::kInsert, ToRow(job), TagsOf(request), job.arn}});
-  if (written) return json::object{{"TrainingJobArn", job.arn}};
+  if (written) {
+    LogInfo("training job '{}' accepted: {} x {}, {}", job.name, job.InstanceCount(),
+            GetString(*FindObject(job.request, "ResourceConfig"), "InstanceType", "groups"),
+            job.IsSpot() ? "spot" : "on-demand");
+    return json::object{{"TrainingJobArn", job.arn}};
+  }
   if (written.error().code == ErrorCode::kAlreadyExists) return NameTaken(job.arn);
   return Pass(written.error());
 }
