@@ -9,10 +9,10 @@
 #include <cerrno>
 
 #include "agent/interpreter.h"
-#include "channels/listing.h"
 #include "channels/local_view.h"
 #include "channels/mounts.h"
 #include "env/posix/posix_files.h"
+#include "model/program_path.h"
 
 namespace sabia::agent {
 namespace {
@@ -136,25 +136,7 @@ std::uint32_t StableHash(std::string_view text) {
 
 }  // namespace
 
-Status CheckSandboxPath(const std::string& path) {
-  if (path.size() < 2 || path.front() != '/' || !channels::IsSafeRelativePath(path.substr(1))) {
-    return Fail(ErrorCode::kInvalidArgument, "'{}' is no absolute, normalised path", path);
-  }
-  if (path == kOptMl || path.starts_with("/opt/ml/input/config") || path == "/opt/ml/input") {
-    return Fail(ErrorCode::kInvalidArgument, "'{}' is reserved", path);
-  }
-  for (const char* reserved : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
-                               "/etc", "/proc", "/dev", "/sys", "/opt/sabia", "/root", "/tmp"}) {
-    const bool covers = path == reserved;
-    const bool inside = path.starts_with(std::string(reserved) + "/");
-    const bool scratch =
-        std::string_view(reserved) == "/root" || std::string_view(reserved) == "/tmp";
-    if (covers || (inside && !scratch)) {
-      return Fail(ErrorCode::kInvalidArgument, "'{}' lies in a part of the system", path);
-    }
-  }
-  return {};
-}
+Status CheckSandboxPath(const std::string& path) { return model::CheckProgramPath(path); }
 
 Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
                                                 const Layout& layout, const SandboxPaths& paths,

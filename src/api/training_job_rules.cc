@@ -6,6 +6,7 @@
 #include "model/builtin_metrics.h"
 #include "model/images.h"
 #include "model/limits.h"
+#include "model/program_path.h"
 #include "wire/s3_uri.h"
 
 namespace sabia::api {
@@ -224,20 +225,13 @@ AwsResult<void> CheckChannels(const json::object& request) {
   return {};
 }
 
-// A path inside the job's own file system: absolute, without "..", and not the root.
 AwsResult<void> CheckLocalPath(const json::object& request, std::string_view structure) {
   const json::object* config = FindObject(request, structure);
   const auto path = config == nullptr ? std::nullopt : FindString(*config, "LocalPath");
   if (!path) return {};
-  const std::string framed = fmt::format("{}/", *path);
-  if (!path->starts_with('/') || framed.find("/../") != std::string::npos ||
-      path->find('\0') != std::string_view::npos ||
-      path->find_first_not_of('/') == std::string_view::npos) {
-    return RefuseValidation(
-        "LocalPath '{}' in {} must be an absolute path below / without '..' components", *path,
-        structure);
-  }
-  return {};
+  const Status good = model::CheckProgramPath(model::NormalProgramPath(*path));
+  if (good) return {};
+  return RefuseValidation("LocalPath in {} cannot be used: {}", structure, good.error().message);
 }
 
 AwsResult<void> CheckUri(const json::object& request, std::string_view structure,

@@ -26,6 +26,12 @@ std::string Refusal(std::string_view change) {
 
 TEST(TrainingJobRules, TheSmallRequestIsAccepted) { EXPECT_EQ(Refusal("{}"), "accepted"); }
 
+TEST(TrainingJobRules, ASlashAtTheEndOfALocalPathMeansNothing) {
+  EXPECT_EQ(Refusal(R"({"CheckpointConfig": {"S3Uri": "s3://models/c",
+                                             "LocalPath": "/opt/ml/checkpoints/"}})"),
+            "accepted");
+}
+
 TEST(TrainingJobRules, CompletingTwiceChangesNothing) {
   json::object once = SmallRequest("j");
   CompleteRequest(once);
@@ -106,10 +112,9 @@ constexpr RuleCase kRefused[] = {
     RuleCase{R"({"InputDataConfig": [{"ChannelName": "t", "DataSource": {}}]})",
              "ValidationException: DataSource of channel 't' must hold an S3DataSource"},
     RuleCase{R"({"CheckpointConfig": {"S3Uri": "s3://models/c", "LocalPath": "relative"}})",
-             "ValidationException: LocalPath 'relative' in CheckpointConfig must be an "
-             "absolute path"},
+             "ValidationException: LocalPath in CheckpointConfig cannot be used: 'relative'"},
     RuleCase{R"({"CheckpointConfig": {"S3Uri": "s3://models/c", "LocalPath": "/opt/../etc"}})",
-             "ValidationException: LocalPath '/opt/../etc' in CheckpointConfig"},
+             "ValidationException: LocalPath in CheckpointConfig cannot be used: '/opt/../etc'"},
     RuleCase{R"({"OutputDataConfig": {"S3OutputPath": "s3://X/y"}})",
              "ValidationException: S3OutputPath 's3://X/y' in OutputDataConfig is not an S3 URI"},
     RuleCase{R"({"Tags": [{"Key": "a", "Value": "1"}, {"Key": "a", "Value": "2"}]})",

@@ -7,6 +7,7 @@
 #include "model/builtin_metrics.h"
 #include "model/images.h"
 #include "model/job_outputs.h"
+#include "model/program_path.h"
 #include "plan/training_plan.h"
 
 namespace sabia::control {
@@ -123,7 +124,7 @@ void FillData(const SpecInput& input, model::InstanceSpec& spec) {
   const json::object& request = input.job.request;
   spec.checkpoint_s3_uri = MemberText(request, "CheckpointConfig", "S3Uri");
   const std::string local = MemberText(request, "CheckpointConfig", "LocalPath");
-  if (!local.empty()) spec.checkpoint_local_path = local;
+  if (!local.empty()) spec.checkpoint_local_path = model::NormalProgramPath(local);
   spec.model_s3_uri = model::ModelArtifactsUri(request, input.job.name);
   spec.output_s3_uri = model::OutputDataUri(request, input.job.name);
   spec.compress = MemberText(request, "OutputDataConfig", "CompressionType") != "NONE";
