@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "objects/s3_actions.h"
+#include "wire/s3_error.h"
 
 namespace sabia::objects {
 namespace {
@@ -94,13 +95,9 @@ void S3Api::Handle(wire::Exchange& exchange, const wire::CallContext& context, w
     LogError("S3 {} {} failed: {}", exchange.head().method, exchange.head().raw_path,
              error.message);
   }
-  wire::Response response;
-  response.status = error.status;
-  AddRequestIds(context, response.headers);
-  response.headers.Add("Content-Type", "application/xml");
-  if (exchange.head().method != "HEAD") {
-    response.body = ErrorDocument(error, context, exchange.head().raw_path);
-  }
+  wire::Response response =
+      wire::S3ErrorResponse(error, exchange.head().raw_path, context.request_id);
+  if (exchange.head().method == "HEAD") response.body.clear();
   (void)exchange.Send(response);  // a client that is gone is told nothing
 }
 

@@ -96,16 +96,6 @@ wire::AwsError ToS3Error(const Error& error, const S3Target& target) {
               fmt::format("We encountered an internal error: {}", error.message));
 }
 
-std::string ErrorDocument(const wire::AwsError& error, const wire::CallContext& context,
-                          std::string_view resource) {
-  XmlWriter xml("Error", "");
-  xml.Element("Code", error.code).Element("Message", error.message);
-  for (const auto& [name, value] : error.details) xml.Element(name, value);
-  xml.Element("Resource", resource);
-  xml.Element("RequestId", context.request_id).Element("HostId", context.request_id);
-  return xml.Finish();
-}
-
 tl::unexpected<wire::AwsError> RefuseKey(wire::AwsError error, std::string_view key) {
   error.details.emplace_back("Key", key);
   return tl::unexpected<wire::AwsError>(std::move(error));

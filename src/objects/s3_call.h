@@ -38,9 +38,6 @@ void AddRequestIds(const wire::CallContext& context, wire::Headers& headers);
 
 // What an engine error is called in S3: NoSuchBucket, NoSuchKey, NoSuchUpload, InvalidPart, …
 wire::AwsError ToS3Error(const Error& error, const S3Target& target);
-// The document that goes with an error.
-std::string ErrorDocument(const wire::AwsError& error, const wire::CallContext& context,
-                          std::string_view resource);
 tl::unexpected<wire::AwsError> RefuseKey(wire::AwsError error, std::string_view key);
 
 // Unwraps an engine result inside an action.
