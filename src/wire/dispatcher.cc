@@ -8,6 +8,7 @@
 #include "wire/protocol.h"
 #include "wire/s3_body.h"
 #include "wire/s3_error.h"
+#include "wire/sigv2_url.h"
 
 namespace sabia::wire {
 namespace {
@@ -96,6 +97,12 @@ void Dispatcher::Handle(Exchange& exchange) {
   Finish(request, start);
 }
 
+// The one kind of request whose signature is not of version 4.
+bool Dispatcher::IsS3Url(const Request& request) {
+  return request.route.destination == Destination::kS3 &&
+         !request.head.headers.Has("Authorization") && IsSigV2Url(request.query);
+}
+
 void Dispatcher::FillContext(Request& request) {
   CallContext& context = request.context;
   context.now = clock_.Wall();
@@ -123,7 +130,9 @@ void Dispatcher::Route(Request& request) {
       (request.head.raw_path == kHealthPath || request.head.raw_path == kMetricsPath)) {
     return HandleInternal(request);
   }
-  if (!claim) return SendError(request, ToAwsError(claim.error(), FamilyOf(request.route)));
+  if (!claim && !IsS3Url(request)) {
+    return SendError(request, ToAwsError(claim.error(), FamilyOf(request.route)));
+  }
   if (request.route.destination == Destination::kInternal) return HandleInternal(request);
   if (!ready_.load(std::memory_order_relaxed)) return SendError(request, NotReady());
   if (request.route.destination == Destination::kS3) return HandleS3(request);
@@ -191,6 +200,10 @@ void Dispatcher::HandleS3(Request& request) {
     if (!verified) return SendError(request, ToAwsError(verified.error(), ErrorFamily::kS3));
     signature = std::move(*verified);
     request.context.principal = signature->principal;
+  } else if (IsSigV2Url(request.query)) {
+    auto principal = VerifySigV2Url(request.head, request.query, authority_, request.context.now);
+    if (!principal) return SendError(request, ToAwsError(principal.error(), ErrorFamily::kS3));
+    request.context.principal = std::move(*principal);
   }
   auto body =
       OpenS3Body({request.head, request.exchange.body(), request.claim ? &*request.claim : nullptr,

@@ -64,6 +64,7 @@ class Dispatcher final : public Handler {
   struct Request;
 
   void Route(Request& request);
+  static bool IsS3Url(const Request& request);
   void HandleInternal(Request& request);
   void HandleExtension(Request& request, const Extension& extension);
   void HandleS3(Request& request);

@@ -107,6 +107,18 @@ TEST_F(DispatcherTest, CallsTheActionOfTheTarget) {
   EXPECT_EQ(response.headers.Get("x-amzn-RequestId").size(), 36u);
 }
 
+TEST_F(DispatcherTest, AcceptsUrlsOfVersion2ForS3Only) {
+  Ask ask{.method = "GET", .path = "/bkt/a%20b"};
+  ask.query =
+      "AWSAccessKeyId=AKIAROOTROOTROOTROOT&Signature=b8SSlK6QHVReuvQmfqzpmiaT%2FUA%3D&"
+      "Expires=1700003600";
+  EXPECT_THAT(Send(ask, false).body, HasSubstr("arn:aws:iam::123456789012:root|us-west-2"));
+  ask.path = "/bkt/b";
+  EXPECT_EQ(Send(ask, false).status, 403u);
+  ask.fields = {{"Authorization", "AWS AKIAROOTROOTROOTROOT:b8SSlK6QHVReuvQmfqzpmiaT/UA="}};
+  EXPECT_THAT(Send(ask, false).body, HasSubstr("Please use AWS4-HMAC-SHA256"));
+}
+
 TEST_F(DispatcherTest, SendsKeptTextAsItIs) {
   const Response response = Send(Action("SageMaker.StopTrainingJob", R"({"TrainingJobName":"j"})"));
   EXPECT_EQ(response.status, 200u);
