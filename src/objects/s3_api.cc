@@ -77,8 +77,8 @@ S3Result RunUnimplemented(S3Call& call, std::string_view operation) {
   return wire::Refuse("NotImplemented", 501, "{} is not implemented.", operation);
 }
 
-S3Result CheckCaller(const wire::Exchange& exchange, const wire::CallContext& context) {
-  const std::string_view owner = exchange.head().headers.Get("x-amz-expected-bucket-owner");
+S3Result CheckCaller(const wire::Headers& headers, const wire::CallContext& context) {
+  const std::string_view owner = headers.Get("x-amz-expected-bucket-owner");
   if (context.principal.anonymous || (!owner.empty() && owner != context.principal.account)) {
     return wire::Refuse("AccessDenied", 403, "Access Denied");
   }
@@ -103,16 +103,19 @@ void S3Api::Handle(wire::Exchange& exchange, const wire::CallContext& context, w
 
 S3Result S3Api::Run(wire::Exchange& exchange, const wire::CallContext& context,
                     wire::S3Body& body) {
-  RETURN_IF_ERROR(CheckCaller(exchange, context));
   const wire::RequestHead& head = exchange.head();
-  ASSIGN_OR_RETURN(S3Target target, ParseTarget(head.raw_path, head.headers.Get("host")));
   auto query = wire::QueryParameters::Parse(head.raw_query);
   if (!query) return wire::Refuse("InvalidURI", 400, "Couldn't parse the specified URI.");
-  S3Call call{store_, exchange, context, body, std::move(target), std::move(*query)};
-  ASSIGN_OR_RETURN(const wire::Operation* operation, router_.Route(head, call.target, call.query));
+  const std::optional<wire::Headers> hoisted = HoistedHeaders(head.headers, *query);
+  const wire::Headers& headers = hoisted ? *hoisted : head.headers;
+  RETURN_IF_ERROR(CheckCaller(headers, context));
+  ASSIGN_OR_RETURN(S3Target target, ParseTarget(head.raw_path, headers.Get("host")));
+  S3Call call{store_, exchange, context, body, std::move(target), std::move(*query), headers};
+  ASSIGN_OR_RETURN(const wire::Operation* operation,
+                   router_.Route({head.method, call.target, headers, call.query}));
   const auto action = Actions().find(operation->name);
   if (action == Actions().end()) return RunUnimplemented(call, operation->name);
-  RETURN_IF_ERROR(S3Router::CheckHonoured(*operation, head.headers, call.query));
+  RETURN_IF_ERROR(S3Router::CheckHonoured(*operation, headers, call.query));
   return action->second(call);
 }
 

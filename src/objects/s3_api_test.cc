@@ -144,6 +144,16 @@ TEST_F(S3ApiTest, ChecksumsInTrailersAreCompared) {
   EXPECT_THAT(Do(request, none).body, HasSubstr("MalformedTrailerError"));
 }
 
+TEST_F(S3ApiTest, PresignedUrlsMayCarryHeadersAsParameters) {
+  EXPECT_EQ(Outcome({"PUT", "/bkt/k?X-Amz-Signature=0&X-Amz-Date=1&x-amz-meta-a=1", {}, "x"}),
+            "200 ");
+  EXPECT_EQ(store_->Head("bkt", "k")->metadata, (Metadata{{"x-amz-meta-a", "1"}}));
+  EXPECT_EQ(Outcome({"PUT", "/bkt/k?x-amz-checksum-crc32=AAAAAA%3D%3D", {}, "hello"}),
+            "400 BadDigest");
+  EXPECT_EQ(Outcome({"PUT", "/bkt/k?x-amz-acl=public-read", {}, "x"}), "501 NotImplemented");
+  EXPECT_EQ(Outcome({"GET", "/bkt/k?x-amz-expected-bucket-owner=1"}), "403 AccessDenied");
+}
+
 TEST_F(S3ApiTest, Ranges) {
   ASSERT_TRUE(Put("bkt", "k", "0123456789"));
   const auto part =

@@ -1,6 +1,7 @@
 #include "objects/s3_call.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/encoding.h"
@@ -63,7 +64,28 @@ wire::AwsError Invalid(std::string_view message) {
   return Make("InvalidArgument", 400, message);
 }
 
+// These are about the signature of the URL, and were judged before.
+bool IsHoisted(std::string_view name) {
+  const std::string lower = ToLower(name);
+  constexpr std::array<std::string_view, 7> kSigning = {
+      "x-amz-algorithm", "x-amz-credential",    "x-amz-date",          "x-amz-expires",
+      "x-amz-signature", "x-amz-signedheaders", "x-amz-security-token"};
+  return lower.starts_with("x-amz-") &&
+         std::find(kSigning.begin(), kSigning.end(), lower) == kSigning.end();
+}
+
 }  // namespace
+
+std::optional<wire::Headers> HoistedHeaders(const wire::Headers& headers,
+                                            const wire::QueryParameters& query) {
+  std::optional<wire::Headers> out;
+  for (const auto& [name, value] : query.all()) {
+    if (!IsHoisted(name) || headers.Has(name)) continue;
+    if (!out) out = headers;
+    out->Add(name, value);
+  }
+  return out;
+}
 
 wire::AwsError ToS3Error(const Error& error, const S3Target& target) {
   switch (error.code) {

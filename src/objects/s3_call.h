@@ -22,11 +22,18 @@ struct S3Call {
   wire::S3Body& body;
   S3Target target;
   wire::QueryParameters query;
+  // With those that a presigned URL carries as parameters.
+  const wire::Headers& fields;
 
-  const wire::Headers& headers() const { return exchange.head().headers; }
+  const wire::Headers& headers() const { return fields; }
   bool is_head() const { return exchange.head().method == "HEAD"; }
   std::string_view Parameter(std::string_view name) const { return query.Find(name).value_or(""); }
 };
+
+// Presigned URLs may carry as parameters what else would be header fields, x-amz-meta-a=1 for
+// example: they mean the same. nullopt when there are none, so that nothing need be copied.
+std::optional<wire::Headers> HoistedHeaders(const wire::Headers& headers,
+                                            const wire::QueryParameters& query);
 
 // An action answers on the exchange, or gives the error that is to be answered.
 using S3Result = wire::AwsResult<void>;

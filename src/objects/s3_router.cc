@@ -153,29 +153,29 @@ S3Router::Route_ S3Router::MakeRoute(const wire::Operation& operation) {
   return route;
 }
 
-int S3Router::Score(const Route_& route, const wire::RequestHead& head,
-                    const wire::QueryParameters& query) {
+int S3Router::Score(const Route_& route, const S3Question& question) {
   // A literal outweighs everything else; what a model requires tells apart operations that share a
   // path, but its absence does not turn a sub-resource into something else.
   constexpr int kLiteral = 100;
   int score = 0;
   for (const Literal& literal : route.literals) {
-    const auto value = query.Find(literal.name);
+    const auto value = question.query.Find(literal.name);
     if (!value || (!literal.value.empty() && *value != literal.value)) return -1;
     score += kLiteral;
   }
   int missing = 0;
-  for (const std::string& name : route.required_query) query.Has(name) ? ++score : ++missing;
+  for (const std::string& name : route.required_query) {
+    question.query.Has(name) ? ++score : ++missing;
+  }
   for (const std::string& name : route.required_headers) {
-    head.headers.Has(name) ? ++score : ++missing;
+    question.headers.Has(name) ? ++score : ++missing;
   }
   if (missing > 0 && route.literals.empty()) return -1;
   return score - missing;
 }
 
-wire::AwsResult<const wire::Operation*> S3Router::Route(const wire::RequestHead& head,
-                                                        const S3Target& target,
-                                                        const wire::QueryParameters& query) const {
+wire::AwsResult<const wire::Operation*> S3Router::Route(const S3Question& question) const {
+  const auto& [method, target, headers, query] = question;
   const Place place = target.bucket.empty() ? Place::kService
                       : target.key.empty()  ? Place::kBucket
                                             : Place::kObject;
@@ -184,8 +184,8 @@ wire::AwsResult<const wire::Operation*> S3Router::Route(const wire::RequestHead&
   std::string_view stray;  // a sub-resource that only other methods have
   for (const Route_& route : routes_) {
     if (route.place != place) continue;
-    if (route.operation->http_method == head.method) {
-      const int score = Score(route, head, query);
+    if (route.operation->http_method == method) {
+      const int score = Score(route, question);
       if (score >= best_score && score >= 0) {
         best = &route;
         best_score = score;
@@ -198,7 +198,7 @@ wire::AwsResult<const wire::Operation*> S3Router::Route(const wire::RequestHead&
   if (best == nullptr || (!stray.empty() && best->literals.empty())) {
     auto refusal = wire::Refuse("MethodNotAllowed", 405,
                                 "The specified method is not allowed against this resource.");
-    refusal.value().details = {{"Method", head.method},
+    refusal.value().details = {{"Method", std::string(method)},
                                {"ResourceType", stray.empty() ? "" : std::string(stray)}};
     return refusal;
   }

@@ -18,14 +18,19 @@
 
 namespace sabia::objects {
 
+struct S3Question {
+  std::string_view method;
+  const S3Target& target;
+  const wire::Headers& headers;
+  const wire::QueryParameters& query;
+};
+
 class S3Router {
  public:
   S3Router();
 
   // MethodNotAllowed when no operation has this method at this place.
-  wire::AwsResult<const wire::Operation*> Route(const wire::RequestHead& head,
-                                                const S3Target& target,
-                                                const wire::QueryParameters& query) const;
+  wire::AwsResult<const wire::Operation*> Route(const S3Question& question) const;
 
   // NotImplemented for what the operation knows and we do not honour.
   static wire::AwsResult<void> CheckHonoured(const wire::Operation& operation,
@@ -47,8 +52,7 @@ class S3Router {
   };
   static Route_ MakeRoute(const wire::Operation& operation);
   // Negative: not this one.
-  static int Score(const Route_& route, const wire::RequestHead& head,
-                   const wire::QueryParameters& query);
+  static int Score(const Route_& route, const S3Question& question);
 
   std::vector<Route_> routes_;
 };

@@ -8,12 +8,9 @@ namespace {
 std::string Routed(const std::string& method, const std::string& path,
                    const std::string& query = "", const wire::Headers& headers = {}) {
   static const S3Router kRouter;
-  wire::RequestHead head;
-  head.method = method;
-  head.raw_path = path;
-  head.headers = headers;
   const auto target = ParseTarget(path, "localhost");
-  const auto operation = kRouter.Route(head, *target, *wire::QueryParameters::Parse(query));
+  const auto parameters = wire::QueryParameters::Parse(query);
+  const auto operation = kRouter.Route({method, *target, headers, *parameters});
   return operation ? std::string((*operation)->name) : operation.error().code;
 }
 
