@@ -59,9 +59,6 @@ Result<std::unique_ptr<BlobDirectory>> BlobDirectory::Open(const store::Paths& p
                                                            env::Random& random) {
   std::unique_ptr<BlobDirectory> out(new BlobDirectory(paths, random));
   RETURN_IF_ERROR(env::PosixFiles().MakeDirectories(paths.blobs_tmp()));
-  for (int shard = 0; shard < 256; ++shard) {
-    RETURN_IF_ERROR(MakeDirectory(paths.blobs() / fmt::format("{:02x}", shard)));
-  }
   RETURN_IF_ERROR(env::SyncDirectory(paths.blobs()));
   RETURN_IF_ERROR(env::SyncDirectory(paths.home()));
   ASSIGN_OR_RETURN(env::UniqueFd tmp, env::OpenFile(paths.blobs_tmp(), O_RDONLY | O_DIRECTORY));
@@ -113,10 +110,15 @@ Result<std::vector<std::string>> BlobDirectory::ListTemporary() const {
 }
 
 Status BlobDirectory::PublishLeftOver(std::string_view id) {
-  if (::rename(TemporaryPath(id).c_str(), PathOf(id).c_str()) != 0) {
-    return FailErrno(errno, "failed to move blob {} to its place", id);
+  const env::Path from = TemporaryPath(id);
+  const env::Path to = PathOf(id);
+  if (::rename(from.c_str(), to.c_str()) == 0) return {};
+  if (errno == ENOENT) {
+    // The first blob of its directory; or the source is gone, and the second attempt says so.
+    RETURN_IF_ERROR(MakeDirectory(to.parent_path()));
+    if (::rename(from.c_str(), to.c_str()) == 0) return {};
   }
-  return {};
+  return FailErrno(errno, "failed to move blob {} to its place", id);
 }
 
 void BlobDirectory::RemoveTemporary(std::string_view id) {
