@@ -82,7 +82,9 @@ class DaemonImpl final : public Daemon {
   }
 
   void RegisterActions() {
-    training_jobs_ = std::make_unique<api::TrainingJobs>(*resources_, *objects_, random_);
+    training_jobs_ = std::make_unique<api::TrainingJobs>(
+        *resources_, *objects_, random_,
+        api::TrainingJobsOptions{.spot_notice = options_.spot_notice});
     api::RegisterTrainingJobs(actions_, *training_jobs_);
     api::RegisterTags(actions_, *resources_);
     api::RegisterLogs(actions_, *logs_);
