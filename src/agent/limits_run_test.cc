@@ -161,6 +161,48 @@ TEST(LimitsRun, BWRAP_HostsWaitAndOneUploadsForAll) {
   EXPECT_THAT(first.Keys(), testing::ElementsAre("out/data/o", "out/model/one", "out/model/two"));
 }
 
+TEST(LimitsRun, BWRAP_NoticeAfterTheEndStillUploads) {
+  SKIP_WITHOUT_BWRAP();
+  AgentRun run;
+  run.spec.upload_on_exit = false;
+  run.Shell("echo m >/opt/ml/model/m");
+  run.Start();
+  ASSERT_TRUE(run.Until([&] { return run.Report().phase == model::AgentPhase::kExited; }));
+  run.Order({.stop = model::StopReason::kInterrupted,
+             .kill_at = env::PosixClock().Wall() + Millis(20'000),
+             .upload = true});
+  run.Wait();
+  EXPECT_TRUE(run.Report().model_uploaded);
+  EXPECT_FALSE(run.Report().began.contains(model::AgentPhase::kStopping));
+}
+
+TEST(LimitsRun, BWRAP_WaitingForOrdersCostsNoCpu) {
+  SKIP_WITHOUT_BWRAP();
+  AgentRun run;
+  run.spec.upload_on_exit = false;
+  run.spec.stop_grace = Millis(1);
+  run.spec.entrypoint = {"/bin/true"};
+  run.Start();
+  ASSERT_TRUE(run.Until([&] { return run.Report().phase == model::AgentPhase::kExited; }));
+  run.Order({.stop = model::StopReason::kRequested});  // after the end, with all deadlines past
+  ASSERT_TRUE(run.Until([&] { return run.Switches() >= 0; }));
+  const long before = run.Switches();
+  ::poll(nullptr, 0, 300);
+  EXPECT_LT(run.Switches() - before, 20) << "a busy loop";
+  run.Order({.dismiss = true});
+  run.Wait();
+}
+
+TEST(LimitsRun, BWRAP_OthersCannotEnterTheDirectory) {
+  SKIP_WITHOUT_BWRAP();
+  AgentRun run;
+  run.Shell("cp /bin/true /opt/ml/model/t; chmod u+s /opt/ml/model/t");
+  EXPECT_EQ(run.Run().exit_code, 0);
+  struct stat info {};
+  ASSERT_EQ(::stat(run.layout().directory().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 077, 0u);
+}
+
 TEST(LimitsRun, BWRAP_UploadFailuresAreTold) {
   SKIP_WITHOUT_BWRAP();
   AgentRun run;

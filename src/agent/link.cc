@@ -50,6 +50,11 @@ Result<Link> Link::Open(const Layout& layout) {
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return Fail(ErrorCode::kConflict, "another agent runs in '{}'", layout.directory().native());
   }
+  // A program may leave set-user-id files of its (that is, our) user in root/: nobody else may get
+  // there.
+  if (::chmod(layout.directory().c_str(), 0700) != 0) {
+    return FailErrno(errno, "failed to close '{}' to others", layout.directory().native());
+  }
   env::PosixFiles files;
   ASSIGN_OR_RETURN(const std::string text, files.Read(layout.spec(), kSpecMax));
   ASSIGN_OR_RETURN(const json::object document, ParseJsonObject(text));

@@ -25,6 +25,8 @@ constexpr int kTickMs = 1'000;      // how often orders are looked at without a 
 constexpr int kSignalRetryMs = 20;  // while the sandbox is still being made
 constexpr int kProcessesMax = 8'192;
 constexpr std::size_t kFailureCharacters = 1'024;
+// For a worker that hangs in a network call when the instance is dismissed.
+constexpr Millis kDismissPatience{1'000};
 // How much of a spot notice is kept for the checkpoints after the program: an eighth, at most this.
 constexpr Millis kFlushReserveMax{10'000};
 
@@ -130,6 +132,7 @@ Status Supervisor::StartProgram() {
                                          .v1_tasks = cgroup_.v1_tasks(),
                                          .v2_group = cgroup_.v2_group()});
   if (!started) return fail(started.error(), false);
+  running_ = true;
   pump_->Start(program_.TakeOutput());
   if (instance_.checkpoints) {
     if (const Status following = instance_.checkpoints->Start(); !following)
@@ -151,6 +154,9 @@ void Supervisor::Supervise() {
 }
 
 void Supervisor::RecordEnd(const ProgramEnd& end) {
+  running_ = false;
+  run_deadline_.reset();
+  ended_by_itself_ = !stop_.signalled && !stop_.killed;
   pump_->Finish();
   if (end.sandbox_failed) {
     const auto lines = pump_->LastLines();
@@ -178,9 +184,12 @@ void Supervisor::RecordEnd(const ProgramEnd& end) {
 }
 
 bool Supervisor::SkipsUploads() const {
-  return stop_.reason == StopReason::kInterrupted || stop_.reason == StopReason::kPeerLost ||
-         orders_.dismiss;
+  if (orders_.dismiss || stop_.reason == StopReason::kPeerLost) return true;
+  // A program that had ended when the notice came is worth its artifacts, as far as time allows.
+  return stop_.reason == StopReason::kInterrupted && !ended_by_itself_;
 }
+
+bool Supervisor::OutOfTime() const { return stop_.end_at && parts_.clock.Mono() >= *stop_.end_at; }
 
 void Supervisor::AfterProgram() {
   if (!report_.error.empty() || orders_.dismiss) return;
@@ -195,7 +204,7 @@ void Supervisor::AfterProgram() {
   }
   FlushCheckpoints();
   if (waits) return AwaitUploadOrder();
-  const bool failed = report_.exit_code != 0 && !stopping();
+  const bool failed = report_.exit_code != 0 && ended_by_itself_;
   if (!SkipsUploads()) Upload({.model = !failed, .output = true, .merge_from = {}});
 }
 
@@ -216,8 +225,8 @@ void Supervisor::FlushCheckpoints() {
 }
 
 void Supervisor::AwaitUploadOrder() {
-  while (!orders_.upload && !SkipsUploads()) Poll({});
-  if (SkipsUploads()) return;
+  while (!orders_.upload && !SkipsUploads() && !OutOfTime()) Poll({});
+  if (SkipsUploads() || OutOfTime()) return;
   Enter(AgentPhase::kUploading);
   Upload({.model = true, .output = true, .merge_from = orders_.merge_from});
 }
@@ -229,7 +238,7 @@ void Supervisor::Upload(const ArtifactOptions& what) {
     return;
   }
   const ErrorCode code = sent.error().code;
-  if (orders_.dismiss) return;
+  if (orders_.dismiss || abandoned_) return;
   Blame(sent.error(), code == ErrorCode::kNotFound || code == ErrorCode::kDenied ||
                           code == ErrorCode::kConflict || code == ErrorCode::kInvalidArgument);
 }
@@ -249,8 +258,8 @@ int Supervisor::PollTimeoutMs() const {
     wait = std::clamp<std::int64_t>(left, 0, wait);
   };
   if (!stopping()) until(run_deadline_);
-  if (stopping() && program_.started() && !stop_.signalled) wait = kSignalRetryMs;
-  if (!stop_.killed) until(stop_.kill_at);
+  if (running_ && stopping() && !stop_.signalled) wait = kSignalRetryMs;
+  if (running_ && !stop_.killed) until(stop_.kill_at);
   if (!abandoned_) until(stop_.end_at);
   return static_cast<int>(wait);
 }
@@ -276,12 +285,13 @@ void Supervisor::TakeOrders(const model::Orders& orders) {
   if (orders.stop != StopReason::kNone) BeginStop(orders.stop, orders.kill_at);
   if (orders.dismiss) {
     instance_.cancelled = true;
+    if (!stop_.end_at) stop_.end_at = parts_.clock.Mono() + Nanos(kDismissPatience);
     KillProgram();
   }
 }
 
 void Supervisor::KillProgram() {
-  if (!program_.started()) return;
+  if (!running_) return;
   if (instance_.checkpoints) instance_.checkpoints->Freeze();
   program_.Kill();
 }
@@ -337,7 +347,7 @@ Status Supervisor::OnWorker(const std::function<Status()>& work) {
   });
   while (!shared->finished) {
     Poll({shared->done.get()});
-    if (!shared->finished && stop_.end_at && parts_.clock.Mono() >= *stop_.end_at) {
+    if (!shared->finished && OutOfTime()) {
       instance_.cancelled = true;
       abandoned_ = true;
       worker.detach();

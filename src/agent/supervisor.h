@@ -64,6 +64,7 @@ class Supervisor {
   void Blame(const Error& error, bool users_fault);
   bool stopping() const { return stop_.reason != model::StopReason::kNone; }
   bool SkipsUploads() const;
+  bool OutOfTime() const;  // the machine is taken away now
 
   const AgentOptions options_;
   const AgentParts parts_;
@@ -73,7 +74,9 @@ class Supervisor {
   model::Report report_;
   model::Orders orders_;
   Stop stop_;
-  std::optional<MonoTime> run_deadline_;
+  std::optional<MonoTime> run_deadline_;  // while the program is to start or runs
+  bool running_ = false;                  // the program
+  bool ended_by_itself_ = false;          // and not by a stop of ours
   Cgroup cgroup_;
   std::unique_ptr<LogPump> pump_;
   Program program_;

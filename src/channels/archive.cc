@@ -78,7 +78,8 @@ Status WriteHeader(struct archive* out, const TreeFile& file, const struct stat&
   const Entry entry(::archive_entry_new());
   ::archive_entry_set_pathname_utf8(entry.get(), file.path.c_str());
   ::archive_entry_copy_pathname(entry.get(), file.path.c_str());
-  ::archive_entry_set_mode(entry.get(), info.st_mode);
+  // Without set-user-id and its like: who unpacks this may be root.
+  ::archive_entry_set_mode(entry.get(), info.st_mode & (S_IFMT | 0777));
   ::archive_entry_set_mtime(entry.get(), info.st_mtim.tv_sec, 0);
   if (file.type == 'f') ::archive_entry_set_size(entry.get(), info.st_size);
   if (file.type == 'l') {
@@ -199,6 +200,7 @@ Status UnpackAll(struct archive* in, const env::Path& target, const UnpackLimits
                   limits.entries_max);
     }
     RETURN_IF_ERROR(CheckMember(entry));
+    ::archive_entry_set_perm(entry, ::archive_entry_perm(entry) & 0777);
     MoveBelow(entry, resolved);
     if (::archive_write_header(out.get(), entry) < ARCHIVE_WARN) {
       return Fail(ErrorCode::kInvalidArgument, "{}", Problem(out.get()));

@@ -163,6 +163,13 @@ class AgentRun {
   Path blob(const std::string& path) { return blob_paths_[path]; }
   pid_t pid() const { return pid_; }
   void Kill() { ::kill(pid_, SIGKILL); }
+  // How often the agent gave up the processor so far: a measure of its loops.
+  long Switches() {
+    const std::string text =
+        files_.Read("/proc/" + std::to_string(pid_) + "/status", 1 << 20).value_or("");
+    const auto at = text.find("voluntary_ctxt_switches:");
+    return at == text.npos ? -1 : std::stol(text.substr(at + 24));
+  }
 
   model::InstanceSpec spec;
   uid_t run_as = 0;  // of the agent; 0: as the test
