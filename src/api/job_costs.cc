@@ -15,7 +15,7 @@ tl::unexpected<wire::AwsError> Pass(const Error& error) {
 AwsResult<model::TrainingJob> Load(store::Resources& resources, const std::string& name) {
   const auto row = resources.Get(store::Kind::kTrainingJob, name);
   if (!row && row.error().code == ErrorCode::kNotFound) {
-    return wire::RefuseValidation("Requested resource not found.");
+    return wire::RefuseValidation("There is no training job '{}'", name);
   }
   if (!row) return Pass(row.error());
   const auto document = ParseJsonObject(row->document);

@@ -314,6 +314,10 @@ TrainingJobs::Answer TrainingJobs::InterruptSpot(const wire::CallContext& contex
   const std::string name = NameOf(request);
   if (name.empty())
     return RefuseNull("trainingJobName");  // no schema has checked an extension's input
+  const auto row = resources_.Get(store::Kind::kTrainingJob, name);
+  if (!row && row.error().code == ErrorCode::kNotFound) {
+    return RefuseValidation("There is no training job '{}'", name);
+  }
   json::object out{{"TrainingJobName", name}};
   RETURN_IF_ERROR(Change(context, name, [&](model::TrainingJob& job) -> AwsResult<bool> {
     if (!job.IsSpot()) {
