@@ -1,0 +1,150 @@
+"""S3 through boto3: keys of every kind, checksums, conditions, multipart, presigned URLs, TLS, kill -9."""
+import io
+import json
+import os
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+KEYS = ["a//b", "..", "../x", "dir/", "k" * 1024, "+ %&=?#", "é/鍵", "a\nb", "'\"<>&", " "]
+
+
+@pytest.fixture
+def s3(engine):
+    return engine.client("s3")
+
+
+@pytest.fixture
+def bucket(s3, name):
+    made = name.lower()
+    s3.create_bucket(Bucket=made, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+    return made
+
+
+def refusal(call):
+    with pytest.raises(ClientError) as caught:
+        call()
+    response = caught.value.response
+    return response["ResponseMetadata"]["HTTPStatusCode"], response["Error"]["Code"]
+
+
+def test_keys_are_bytes(s3, bucket):
+    for key in KEYS:
+        s3.put_object(Bucket=bucket, Key=key, Body=key.encode(), Metadata={"k": "v"})
+    for key in KEYS:
+        got = s3.get_object(Bucket=bucket, Key=key)
+        assert got["Body"].read() == key.encode() and got["Metadata"] == {"k": "v"}
+    ordered = sorted(KEYS, key=str.encode)
+    for operation in ("list_objects", "list_objects_v2"):
+        pages = s3.get_paginator(operation).paginate(Bucket=bucket, PaginationConfig={"PageSize": 3})
+        assert [o["Key"] for page in pages for o in page["Contents"]] == ordered
+    folded = s3.list_objects_v2(Bucket=bucket, Delimiter="/")
+    assert [p["Prefix"] for p in folded["CommonPrefixes"]] == ["../", "a/", "dir/", "é/"]
+    s3.copy_object(Bucket=bucket, Key="copy", CopySource={"Bucket": bucket, "Key": "+ %&=?#"})
+    assert s3.get_object(Bucket=bucket, Key="copy")["Body"].read() == b"+ %&=?#"
+    answer = s3.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": k} for k in KEYS + ["copy"]]})
+    assert "Errors" not in answer and len(answer["Deleted"]) == len(KEYS) + 1
+    s3.delete_bucket(Bucket=bucket)
+
+
+@pytest.mark.parametrize("algorithm", ["CRC32", "SHA1", "SHA256"])
+def test_the_transfer_manager_and_checksums(s3, bucket, algorithm):
+    data = os.urandom(20_000_000)
+    s3.upload_fileobj(io.BytesIO(data), bucket, "big", ExtraArgs={"ChecksumAlgorithm": algorithm})
+    back = io.BytesIO()
+    s3.download_fileobj(bucket, "big", back)
+    assert back.getvalue() == data
+    head = s3.head_object(Bucket=bucket, Key="big", ChecksumMode="ENABLED")
+    assert head["ChecksumType"] == "COMPOSITE" and head[f"Checksum{algorithm}"].endswith("-3")
+    assert head["ETag"].endswith('-3"')
+    s3.copy({"Bucket": bucket, "Key": "big"}, bucket, "copy")  # in parts, by ranges
+    assert s3.get_object(Bucket=bucket, Key="copy")["Body"].read() == data
+    s3.put_object(Bucket=bucket, Key="small", Body=b"x", ChecksumAlgorithm=algorithm)
+    assert s3.get_object(Bucket=bucket, Key="small", ChecksumMode="ENABLED")["Body"].read() == b"x"
+    assert s3.get_object(Bucket=bucket, Key="big", PartNumber=3)["ContentLength"] == 20_000_000 - 2 * (8 << 20)
+
+
+def test_refusals_have_names(s3, bucket):
+    s3.put_object(Bucket=bucket, Key="k", Body=b"0123456789")
+    etag = s3.head_object(Bucket=bucket, Key="k")["ETag"]
+    again = {"Bucket": bucket, "CreateBucketConfiguration": {"LocationConstraint": "us-west-2"}}
+    assert refusal(lambda: s3.create_bucket(**again)) == (409, "BucketAlreadyOwnedByYou")
+    assert refusal(lambda: s3.delete_bucket(Bucket=bucket)) == (409, "BucketNotEmpty")
+    assert refusal(lambda: s3.head_object(Bucket=bucket, Key="none")) == (404, "404")
+    assert refusal(lambda: s3.head_bucket(Bucket="nobody-has-this")) == (404, "404")
+    assert refusal(lambda: s3.get_object(Bucket=bucket, Key="none")) == (404, "NoSuchKey")
+    assert refusal(lambda: s3.get_object(Bucket=bucket, Key="k", IfNoneMatch=etag)) == (304, "304")
+    assert refusal(lambda: s3.get_object(Bucket=bucket, Key="k", IfMatch='"x"')) == (412, "PreconditionFailed")
+    assert refusal(lambda: s3.get_object(Bucket=bucket, Key="k", Range="bytes=10-")) == (416, "InvalidRange")
+    assert refusal(lambda: s3.put_object(Bucket=bucket, Key="k", IfNoneMatch="*")) == (412, "PreconditionFailed")
+    assert refusal(lambda: s3.head_bucket(Bucket=bucket, ExpectedBucketOwner="0" * 12)) == (403, "403")
+    assert refusal(lambda: s3.put_object(Bucket=bucket, Key="k", Tagging="a=b")) == (501, "NotImplemented")
+    assert refusal(lambda: s3.put_object(Bucket=bucket, Key="k", StorageClass="GLACIER")) == (501, "NotImplemented")
+    assert refusal(lambda: s3.delete_bucket_policy(Bucket=bucket)) == (501, "NotImplemented")
+    assert refusal(lambda: s3.get_bucket_policy(Bucket=bucket)) == (404, "NoSuchBucketPolicy")
+    assert s3.get_object(Bucket=bucket, Key="k")["Body"].read() == b"0123456789"
+
+
+@pytest.mark.parametrize("version", ["s3v4", "s3"])
+def test_presigned_urls(engine, s3, bucket, version):
+    signer = engine.client("s3", config=Config(signature_version=version))
+    put = signer.generate_presigned_url("put_object", Params={"Bucket": bucket, "Key": "a b"})
+    with urllib.request.urlopen(urllib.request.Request(put, b"hello", {"Content-Type": ""}, method="PUT")) as answer:
+        assert answer.status == 200
+    get = signer.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": "a b"})
+    assert urllib.request.urlopen(get).read() == b"hello"
+    for broken in (get.replace("a%20b", "c"), get + "&acl", get.split("?")[0]):
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(broken)
+        assert caught.value.code in (400, 403)
+
+
+def test_tls_bodies_come_in_chunks_with_a_trailer(engine, s3, bucket):
+    environment = engine.environment()
+    https = json.loads((engine.home / "endpoint.json").read_text())["https"]
+    secure = engine.session().client("s3", endpoint_url=https, verify=environment["AWS_CA_BUNDLE"])
+    sent = []
+    secure.meta.events.register("before-send.s3", lambda request, **_: sent.append(dict(request.headers)))
+    data = os.urandom(3_000_000)
+    secure.put_object(Bucket=bucket, Key="k", Body=io.BytesIO(data))
+    assert b"TRAILER" in sent[-1]["X-Amz-Content-SHA256"]
+    assert s3.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")["Body"].read() == data
+    assert "ContentEncoding" not in s3.head_object(Bucket=bucket, Key="k")
+
+
+def test_acknowledged_uploads_survive_kill_9_among_others(fresh_engine):
+    engine = fresh_engine()
+    engine.bucket()
+    acknowledged, enough = {}, threading.Event()
+
+    def put(worker):
+        s3 = engine.client("s3", config=Config(retries={"max_attempts": 1, "mode": "standard"}))
+        try:
+            for number in range(10_000):
+                body = os.urandom(50_000)
+                s3.put_object(Bucket="data", Key=f"{worker}/{number % 7}", Body=body)
+                acknowledged[f"{worker}/{number % 7}"] = body
+                if number == 20:
+                    enough.set()
+        except (BotoCoreError, ClientError):
+            pass  # the daemon is dead
+
+    workers = [threading.Thread(target=put, args=(n,)) for n in range(4)]
+    for worker in workers:
+        worker.start()
+    assert enough.wait(60)
+    engine.kill()
+    for worker in workers:
+        worker.join()
+    engine.start()
+    s3 = engine.client("s3")
+    overtaken = 0
+    for key, body in acknowledged.items():
+        got = s3.get_object(Bucket="data", Key=key, ChecksumMode="ENABLED")["Body"].read()  # boto3 checks the CRC
+        overtaken += got != body
+    assert overtaken <= len(workers), "at most the call in flight of each worker may be newer"
+    assert list((engine.home / "blobs" / "tmp").iterdir()) == []
