@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "env/posix/posix_files.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 // 100 ms, the kernel's own default: shorter periods cost more switches.
 constexpr std::int64_t kCpuPeriodMicros = 100'000;
+constexpr char kAside[] = "sabia-main";  // where daemon and agents move to
 constexpr std::size_t kControlFileMax = 1 << 20;
 
 std::vector<std::string_view> Split(std::string_view text, char by) {
@@ -98,6 +100,54 @@ Status WriteControl(const env::Path& path, std::string_view value) {
   return {};
 }
 
+bool HasController(const env::Path& group, std::string_view controller) {
+  const std::string available = ReadControl(group / "cgroup.controllers");
+  for (std::string_view name : Split(available, ' ')) {
+    if (name.ends_with('\n')) name.remove_suffix(1);
+    if (name == controller) return true;
+  }
+  return false;
+}
+
+// Whether the children of the group get the controllers. Fails while processes are in the group
+// itself, unless it is the top.
+bool GiveToChildren(const env::Path& group) {
+  for (const char* controller : {"memory", "cpu", "pids"}) {
+    if (!HasController(group, controller)) continue;
+    if (!WriteControl(group / "cgroup.subtree_control", fmt::format("+{}", controller)))
+      return false;
+  }
+  return HasController(group, "memory");
+}
+
+bool MakeGroup(const env::Path& group) {
+  return ::mkdir(group.c_str(), 0755) == 0 || errno == EEXIST;
+}
+
+// A group that holds processes cannot give its controllers to children: its processes (the daemon,
+// the agents) move into a child of their own. Only where the group was delegated to us, or where we
+// are root of a container; anything else fails at the first write.
+bool MakeRoom(const env::Path& group) {
+  const env::Path aside = group / kAside;
+  if (!MakeGroup(aside)) return false;
+  const std::string procs = ReadControl(group / "cgroup.procs");
+  for (const std::string_view pid : Split(procs, '\n'))
+    (void)WriteControl(aside / "cgroup.procs", pid);
+  return GiveToChildren(group);
+}
+
+// The group below which ours is made: a top-level one for root, else the agent's own.
+std::optional<env::Path> V2Parent(const CgroupHierarchy& hierarchy) {
+  if (::geteuid() == 0 && GiveToChildren(hierarchy.mount)) {
+    env::Path ours = hierarchy.mount / "sabia";
+    if (MakeGroup(ours) && GiveToChildren(ours)) return ours;
+  }
+  const env::Path own =
+      hierarchy.base.filename() == kAside ? hierarchy.base.parent_path() : hierarchy.base;
+  if (GiveToChildren(own) || MakeRoom(own)) return own;
+  return std::nullopt;
+}
+
 void KillMembers(const env::Path& group) {
   const std::string procs = ReadControl(group / "cgroup.procs");
   for (const std::string_view line : Split(procs, '\n')) {
@@ -122,7 +172,8 @@ std::vector<CgroupHierarchy> FindHierarchies(std::string_view mountinfo,
     const std::string point = Unescape(left[4]);
     if (right[0] == "cgroup2") {
       const auto group = own.find("");
-      if (group != own.end()) out.push_back({Below(point, left[3], group->second), true, {}});
+      if (group != own.end())
+        out.push_back({Below(point, left[3], group->second), true, point, {}});
     } else if (right[0] == "cgroup") {
       CgroupHierarchy hierarchy;
       for (const std::string_view option : Split(right[2], ',')) {
@@ -170,38 +221,32 @@ void Cgroup::CreateV1(const CgroupHierarchy& hierarchy, const CgroupLimits& limi
   }
 }
 
-void Cgroup::CreateV2(const CgroupHierarchy& hierarchy, const CgroupLimits& limits) {
-  const std::string available = ReadControl(hierarchy.base / "cgroup.controllers");
-  const auto has = [&available](std::string_view controller) {
-    for (const std::string_view name : Split(available, ' ')) {
-      if (name.substr(0, name.find('\n')) == controller) return true;
-    }
-    return false;
-  };
-  // A hybrid machine keeps its controllers in v1 and has an empty v2 beside them.
-  if (!has("memory") && !has("cpu") && !has("pids")) return;
-  for (const char* controller : {"memory", "cpu", "pids"}) {
-    if (has(controller)) {
-      (void)WriteControl(hierarchy.base / "cgroup.subtree_control", fmt::format("+{}", controller));
-    }
-  }
-  const env::Path group = hierarchy.base / name_;
-  ::rmdir(group.c_str());  // of an agent that died: its counters are not ours
-  if (::mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) return;
-  groups_.push_back(group);
-  v2_group_ = group;
-  if (limits.memory_bytes > 0 && has("memory")) {
+void Cgroup::LimitV2(const env::Path& group, const CgroupLimits& limits) {
+  if (limits.memory_bytes > 0) {
     memory_ = Set(group / "memory.max", std::to_string(limits.memory_bytes), "memory") || memory_;
     (void)WriteControl(group / "memory.swap.max", "0");
     memory_v2_ = group;
   }
-  if (limits.cpus > 0 && has("cpu")) {
+  if (limits.cpus > 0) {
     const auto quota = std::llround(limits.cpus * static_cast<double>(kCpuPeriodMicros));
     cpu_ = Set(group / "cpu.max", fmt::format("{} {}", quota, kCpuPeriodMicros), "CPU") || cpu_;
   }
-  if (limits.processes > 0 && has("pids")) {
+  if (limits.processes > 0) {
     processes_ = Set(group / "pids.max", std::to_string(limits.processes), "process") || processes_;
   }
+}
+
+void Cgroup::CreateV2(const CgroupHierarchy& hierarchy, const CgroupLimits& limits) {
+  // A hybrid machine keeps its controllers in v1 and has an empty v2 beside them.
+  if (!HasController(hierarchy.base, "memory") && !HasController(hierarchy.mount, "memory")) return;
+  const auto parent = V2Parent(hierarchy);
+  if (!parent) return;
+  const env::Path group = *parent / name_;
+  ::rmdir(group.c_str());
+  if (::mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) return;
+  groups_.push_back(group);
+  v2_group_ = group;
+  LimitV2(group, limits);
 }
 
 void Cgroup::Create(const std::vector<CgroupHierarchy>& hierarchies, const CgroupLimits& limits) {

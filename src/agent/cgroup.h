@@ -26,6 +26,7 @@ struct CgroupLimits {
 struct CgroupHierarchy {
   env::Path base;
   bool v2 = false;
+  env::Path mount;                       // v2: the top of the hierarchy
   std::vector<std::string> controllers;  // v1: of the mount
 };
 
@@ -55,6 +56,7 @@ class Cgroup {
  private:
   void CreateV1(const CgroupHierarchy& hierarchy, const CgroupLimits& limits);
   void CreateV2(const CgroupHierarchy& hierarchy, const CgroupLimits& limits);
+  void LimitV2(const env::Path& group, const CgroupLimits& limits);
   bool Set(const env::Path& file, const std::string& value, std::string_view what);
 
   std::string name_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "env/posix/posix_files.h"
 #include "env/testing/temporary_directory.h"
 
@@ -37,29 +38,64 @@ TEST(Cgroup, FindsUnifiedInsideAContainerAndOddMountPoints) {
   EXPECT_TRUE(FindHierarchies("garbage\n1 2 - \n", "x\n:::\n").empty());
 }
 
-// A directory of plain files stands in for a v2 hierarchy: the calls are the kernel's file
-// interface.
-TEST(Cgroup, WritesTheLimitsOfV2) {
-  const env::TemporaryDirectory base;
-  env::PosixFiles files;
-  const auto write = [&](const std::string& name, const std::string& text) {
-    ASSERT_TRUE(files.WriteAtomically(base.path() / name, text,
-                                      {.durability = env::Durability::kVolatile}));
-  };
-  write("cgroup.controllers", "cpu memory pids\n");
-  write("cgroup.subtree_control", "");
+// Directories of plain files stand in for a v2 hierarchy: its interface is files. What a kernel
+// would make by itself (control files of a new group) is missing, so limits come back as not
+// enforced.
+class CgroupV2Test : public testing::Test {
+ protected:
+  void Group(const std::string& name, const std::string& controllers) {
+    const env::Path group = base_.path() / name;
+    CHECK(files_.MakeDirectories(group));
+    Write(group / "cgroup.controllers", controllers);
+    Write(group / "cgroup.subtree_control", "");
+    Write(group / "cgroup.procs", "");
+  }
+  void Write(const env::Path& path, const std::string& text) {
+    CHECK(files_.WriteAtomically(path, text, {.durability = env::Durability::kVolatile}));
+  }
+  bool Exists(const std::string& name) {
+    return files_.Exists(base_.path() / name).value_or(false);
+  }
+  CgroupHierarchy At(const std::string& own) {
+    return {base_.path() / own, true, base_.path(), {}};
+  }
+
+  const CgroupLimits limits_{.memory_bytes = 1 << 20, .cpus = 0.5, .processes = 10};
+  env::TemporaryDirectory base_;
+  env::PosixFiles files_;
+};
+
+TEST_F(CgroupV2Test, RootMakesItsGroupsAtTheTop) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  Group(".", "cpuset cpu memory pids\n");
+  Group("sabia", "cpu memory pids\n");
+  Group("system.slice/ssh", "memory\n");
   Cgroup group("sabia-x");
-  group.Create({{base.path(), true, {}}}, {.memory_bytes = 1 << 20, .cpus = 0.5, .processes = 10});
-  // No kernel makes the control files here, so every limit is reported as not enforced, each by
-  // name.
+  group.Create({At("system.slice/ssh")}, limits_);
+  EXPECT_EQ(group.v2_group(), base_.path() / "sabia/sabia-x");
+  EXPECT_EQ(files_.Read(base_.path() / "sabia/cgroup.subtree_control", 100).value_or("?").front(),
+            '+');
   EXPECT_EQ(group.notes().size(), 3u);
   EXPECT_THAT(group.notes()[0], testing::HasSubstr("memory limit not enforced"));
-  EXPECT_EQ(group.v2_group(), base.path() / "sabia-x");
-  EXPECT_EQ(files.Read(base.path() / "cgroup.subtree_control", 100).value_or("?").substr(0, 1),
-            "+");
   group.Remove();
-  EXPECT_FALSE(files.Exists(base.path() / "sabia-x").value_or(true));
+  EXPECT_FALSE(Exists("sabia/sabia-x"));
   group.Remove();
+}
+
+TEST_F(CgroupV2Test, OthersUseTheirOwnGroupAndStayOutOfTheAside) {
+  Group("user/app/sabia-main", "cpu memory pids\n");
+  Group("user/app", "cpu memory pids\n");
+  Cgroup group("sabia-x");
+  group.Create({At("user/app/sabia-main")}, limits_);
+  EXPECT_EQ(group.v2_group(), base_.path() / "user/app/sabia-x");
+}
+
+TEST_F(CgroupV2Test, HybridWithoutControllersIsLeftAlone) {
+  Group(".", "\n");
+  Cgroup group("sabia-x");
+  group.Create({At(".")}, limits_);
+  EXPECT_EQ(group.v2_group(), "");
+  EXPECT_FALSE(Exists("sabia"));
 }
 
 TEST(Cgroup, SaysWhatCannotBeEnforced) {
