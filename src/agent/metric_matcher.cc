@@ -12,6 +12,7 @@ namespace sabia::agent {
 namespace {
 
 constexpr std::size_t kLineMax = 64 << 10;
+constexpr std::string_view kEscapedTab = "#011";
 constexpr std::uint32_t kMatchLimit = 100'000;
 constexpr std::uint32_t kHeapLimitKiB = 4 << 10;
 
@@ -42,7 +43,7 @@ std::string WithEscapedTabs(std::string_view line) {
   std::string out;
   for (const char c : line) {
     if (c == '\t') {
-      out += "#011";
+      out += kEscapedTab;
     } else {
       out += c;
     }
@@ -69,7 +70,10 @@ std::optional<double> MetricMatcher::Compiled::LastIn(std::string_view line) con
     if (groups < 0) break;
     const PCRE2_SIZE* range = ::pcre2_get_ovector_pointer(data.get());
     if (groups > 1 && range[2] != PCRE2_UNSET) {
-      const auto value = ParseNumber(line.substr(range[2], range[3] - range[2]));
+      // "(\S+)" runs over an escaped TAB into the next metric of the line; the value ends before
+      // it.
+      const std::string_view captured = line.substr(range[2], range[3] - range[2]);
+      const auto value = ParseNumber(captured.substr(0, captured.find(kEscapedTab)));
       if (value) last = value;
     }
     at = range[1] > at ? range[1] : at + 1;

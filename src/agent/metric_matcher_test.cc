@@ -38,6 +38,15 @@ TEST(MetricMatcher, TabsMatchAsTheyAreAndAsAwsShowsThem) {
   EXPECT_DOUBLE_EQ(got[1].value, 1.25);
 }
 
+TEST(MetricMatcher, AValueEndsBeforeAnEscapedTab) {
+  const auto matcher = Make({{"validation:rmse", ".*\\[[0-9]+\\].*#011validation-rmse:(\\S+)"},
+                             {"validation:mae", ".*\\[[0-9]+\\].*#011validation-mae:(\\S+)"}});
+  const auto got = matcher->Match("[3]\ttrain-rmse:1.25\tvalidation-rmse:2.5\tvalidation-mae:1.5");
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_DOUBLE_EQ(got[0].value, 2.5);
+  EXPECT_DOUBLE_EQ(got[1].value, 1.5);
+}
+
 TEST(MetricMatcher, BadRegexNamesItsMetric) {
   const auto bad = MetricMatcher::Create({{"ok", "(a)"}, {"broken", "(unclosed"}});
   ASSERT_FALSE(bad);

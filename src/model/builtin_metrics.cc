@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <string>
+#include <string_view>
 
 namespace sabia::model {
 namespace {
@@ -53,17 +53,6 @@ std::vector<MetricDefinition> XgboostMetricDefinitions() {
     }
   }
   return definitions;
-}
-
-std::string ForRealTabs(std::string_view regex) {
-  constexpr std::string_view kShown = "#011";
-  std::string result;
-  for (std::size_t at = 0; at < regex.size();) {
-    const bool tab = regex.substr(at).starts_with(kShown);
-    result += tab ? std::string_view("\\t") : regex.substr(at, 1);
-    at += tab ? kShown.size() : 1;
-  }
-  return result;
 }
 
 }  // namespace sabia::model
