@@ -52,8 +52,10 @@ struct PredictOptions {
 };
 
 enum class ModelFormat {
-  kFile,    // as Booster.save_model writes a file without extension: binary before 2.0, UBJSON from then on
-  kUbjson,  // the binary one does not say how many rounds a linear model has seen
+  // As Booster.save_model writes a file without extension: binary before 2.0, UBJSON from then on.
+  kFile,
+  // The binary one does not say how many rounds a linear model has seen.
+  kUbjson,
 };
 
 class Booster {

@@ -57,7 +57,8 @@ Status BoosterSchedule::Begin(Booster& booster, int round,
 
 Status BoosterSchedule::Continue(Booster& booster, int round) const {
   if (!renews_) return {};
-  // Another round's seed meanwhile: only a seed that changes reseeds the generator, from which a new updater draws.
+  // Another round's seed meanwhile: only a seed that changes reseeds the generator, from which a
+  // new updater draws.
   RETURN_IF_ERROR(SetAll(booster, round + 1));
   RETURN_IF_ERROR(updater_.empty() ? booster.Set("tree_method", "exact")
                                    : booster.Set("updater", "prune"));

@@ -49,83 +49,104 @@ constexpr Names kObjectives = {
 constexpr Bound Closed(double value) { return {value, false}; }
 constexpr Bound Open(double value) { return {value, true}; }
 
-std::vector<HyperparameterSpec> MakeTable() {
+using Table = std::vector<HyperparameterSpec>;
+
+HyperparameterSpec Integer(std::string_view name, double min, std::optional<Bound> max = {}) {
+  return {.name = name, .kind = Kind::kInteger, .min = Closed(min), .max = max};
+}
+
+HyperparameterSpec Real(std::string_view name, Bound min, std::optional<Bound> max = {}) {
+  return {.name = name, .kind = Kind::kReal, .min = min, .max = max};
+}
+
+HyperparameterSpec OneOf(std::string_view name, std::span<const std::string_view> values) {
+  return {.name = name, .kind = Kind::kCategory, .categories = values};
+}
+
+// What the algorithm reads itself.
+Table OwnTable() {
   constexpr double kInt32 = 2147483648.0;
-  const auto integer = [](std::string_view name, double min, std::optional<Bound> max = {}) {
-    return HyperparameterSpec{.name = name, .kind = Kind::kInteger, .min = Closed(min), .max = max};
+  Table table = {
+      Integer("num_round", 1),
+      Integer("csv_weights", 0, Closed(1)),
+      Integer("early_stopping_rounds", 1),
+      Integer("_kfold", 2),
+      Integer("_num_cv_round", 1),
+      Integer("nthread", 1),
+      {.name = "seed", .kind = Kind::kInteger, .min = Open(-kInt32), .max = Open(kInt32 - 1)},
+      OneOf("_tuning_objective_metric", TuningMetrics()),
+      {.name = "eval_metric", .kind = Kind::kList, .categories = KnownMetrics()},
+      OneOf("save_model_on_termination", kBooleans),
+      OneOf("use_dask_gpu_training", kBooleans),
   };
-  const auto real = [](std::string_view name, std::optional<Bound> min,
-                       std::optional<Bound> max = {}) {
-    return HyperparameterSpec{.name = name, .kind = Kind::kReal, .min = min, .max = max};
-  };
-  const auto one_of = [](std::string_view name, std::span<const std::string_view> values) {
-    return HyperparameterSpec{.name = name, .kind = Kind::kCategory, .categories = values};
-  };
-  const auto ours = [](HyperparameterSpec spec) {
-    spec.for_library = false;
-    return spec;
-  };
+  for (HyperparameterSpec& spec : table) spec.for_library = false;
+  return table;
+}
+
+Table NumberTable() {
   return {
-      ours(integer("num_round", 1)),
-      ours(integer("csv_weights", 0, Closed(1))),
-      ours(integer("early_stopping_rounds", 1)),
-      ours(integer("_kfold", 2)),
-      ours(integer("_num_cv_round", 1)),
-      ours(integer("nthread", 1)),
-      ours({.name = "seed", .kind = Kind::kInteger, .min = Open(-kInt32), .max = Open(kInt32 - 1)}),
-      ours(one_of("_tuning_objective_metric", TuningMetrics())),
-      ours({.name = "eval_metric", .kind = Kind::kList, .categories = KnownMetrics()}),
-      ours(one_of("save_model_on_termination", kBooleans)),
-      ours(one_of("use_dask_gpu_training", kBooleans)),
-      integer("verbosity", 0, Closed(3)),
-      integer("max_depth", 0),
-      integer("refresh_leaf", 0, Closed(1)),
-      integer("max_leaves", 0),
-      integer("max_bin", 0),
-      integer("one_drop", 0, Closed(1)),
-      integer("num_class", 2),
-      integer("num_parallel_tree", 1),
-      real("eta", Closed(0), Closed(1)),
-      real("gamma", Closed(0)),
-      real("min_child_weight", Closed(0)),
-      real("max_delta_step", Closed(0)),
-      real("subsample", Open(0), Closed(1)),
-      real("colsample_bytree", Open(0), Closed(1)),
-      real("colsample_bylevel", Open(0), Closed(1)),
-      real("colsample_bynode", Open(0), Closed(1)),
-      real("lambda", Closed(0)),
-      real("alpha", Closed(0)),
-      real("sketch_eps", Open(0), Open(1)),
-      real("scale_pos_weight", Open(0)),
-      real("rate_drop", Closed(0), Closed(1)),
-      real("skip_drop", Closed(0), Closed(1)),
-      real("lambda_bias", Closed(0), Closed(1)),
-      real("tweedie_variance_power", Open(1), Open(2)),
-      real("base_score", Closed(0)),
-      real("aft_loss_distribution_scale", Closed(0)),
-      real("prob_buffer_row", Open(1)),
-      one_of("booster", kBoosters),
-      one_of("tree_method", kTreeMethods),
-      one_of("dsplit", kSplits),
-      one_of("process_type", kProcessTypes),
-      one_of("grow_policy", kGrowPolicies),
-      one_of("predictor", kPredictors),
-      one_of("sample_type", kSampleTypes),
-      one_of("normalize_type", kNormalizeTypes),
-      one_of("objective", kObjectives),
-      one_of("aft_loss_distribution", kDistributions),
-      one_of("deterministic_histogram", kBooleans),
-      one_of("sampling_method", kSamplingMethods),
+      Integer("verbosity", 0, Closed(3)),
+      Integer("max_depth", 0),
+      Integer("refresh_leaf", 0, Closed(1)),
+      Integer("max_leaves", 0),
+      Integer("max_bin", 0),
+      Integer("one_drop", 0, Closed(1)),
+      Integer("num_class", 2),
+      Integer("num_parallel_tree", 1),
+      Real("eta", Closed(0), Closed(1)),
+      Real("gamma", Closed(0)),
+      Real("min_child_weight", Closed(0)),
+      Real("max_delta_step", Closed(0)),
+      Real("subsample", Open(0), Closed(1)),
+      Real("colsample_bytree", Open(0), Closed(1)),
+      Real("colsample_bylevel", Open(0), Closed(1)),
+      Real("colsample_bynode", Open(0), Closed(1)),
+      Real("lambda", Closed(0)),
+      Real("alpha", Closed(0)),
+      Real("sketch_eps", Open(0), Open(1)),
+      Real("scale_pos_weight", Open(0)),
+      Real("rate_drop", Closed(0), Closed(1)),
+      Real("skip_drop", Closed(0), Closed(1)),
+      Real("lambda_bias", Closed(0), Closed(1)),
+      Real("tweedie_variance_power", Open(1), Open(2)),
+      Real("base_score", Closed(0)),
+      Real("aft_loss_distribution_scale", Closed(0)),
+      Real("prob_buffer_row", Open(1)),
+  };
+}
+
+Table NameTable() {
+  return {
+      OneOf("booster", kBoosters),
+      OneOf("tree_method", kTreeMethods),
+      OneOf("dsplit", kSplits),
+      OneOf("process_type", kProcessTypes),
+      OneOf("grow_policy", kGrowPolicies),
+      OneOf("predictor", kPredictors),
+      OneOf("sample_type", kSampleTypes),
+      OneOf("normalize_type", kNormalizeTypes),
+      OneOf("objective", kObjectives),
+      OneOf("aft_loss_distribution", kDistributions),
+      OneOf("deterministic_histogram", kBooleans),
+      OneOf("sampling_method", kSamplingMethods),
       {.name = "updater", .kind = Kind::kList, .categories = kUpdaters},
       {.name = "monotone_constraints", .kind = Kind::kTuple},
       {.name = "interaction_constraints", .kind = Kind::kNested, .min = Closed(1)},
   };
 }
 
+Table WholeTable() {
+  Table table = OwnTable();
+  for (const Table& part : {NumberTable(), NameTable()}) {
+    table.insert(table.end(), part.begin(), part.end());
+  }
+  return table;
+}
+
 }  // namespace
 
 const HyperparameterSpec* FindHyperparameter(std::string_view name) {
-  static const std::vector<HyperparameterSpec> kTable = MakeTable();
+  static const Table kTable = WholeTable();
   const auto at = std::find_if(kTable.begin(), kTable.end(),
                                [&](const HyperparameterSpec& spec) { return spec.name == name; });
   return at == kTable.end() ? nullptr : &*at;

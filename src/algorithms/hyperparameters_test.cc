@@ -30,7 +30,8 @@ TEST(Hyperparameters, DefaultsAreTheLibrarysOwn) {
 TEST(Hyperparameters, KeepsWhatTheLibraryReads) {
   const auto read =
       Read(R"("learning_rate":"0.2","max_depth":"5","subsample":"0.7","eval_metric":"rmse,mae",
-      "_tuning_objective_metric":"validation:rmse","seed":"-7","nthread":"2","early_stopping_rounds":"3",
+      "_tuning_objective_metric":"validation:rmse","seed":"-7","nthread":"2",
+      "early_stopping_rounds":"3",
       "save_model_on_termination":"true","csv_weights":"1","_kfold":"5","_num_cv_round":"2")");
   ASSERT_TRUE(read) << read.error().message;
   using Pairs = std::vector<std::pair<std::string, std::string>>;

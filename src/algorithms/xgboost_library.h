@@ -51,8 +51,9 @@ struct XgboostApi {
   Status Check(int code) const;
 };
 
-// Tries the names in turn; empty: "libxgboost.so.0", "libxgboost.so". kUnavailable, saying what to
-// install.
+// REQUIRES: no other thread runs yet (it sets a variable of the environment for the library's own
+// threads). Tries the names in turn; empty: "libxgboost.so.0", "libxgboost.so". kUnavailable,
+// saying what to install.
 Result<XgboostApi> OpenXgboost(std::span<const std::string> names);
 
 // From now on the library's own lines go to `log`, each text once; nullptr ends it. One log per
