@@ -3,6 +3,10 @@ add_library(sabia_flags INTERFACE)
 target_compile_options(sabia_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast -Wno-missing-field-initializers
   -Werror -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 105651: false alarms at -O2.
+  target_compile_options(sabia_flags INTERFACE $<$<CONFIG:Release>:-Wno-restrict>)
+endif()
 target_include_directories(sabia_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/gen)
 if(SABIA_SANITIZE)
   target_compile_options(sabia_flags INTERFACE -fsanitize=${SABIA_SANITIZE} -fno-sanitize-recover=all)
