@@ -38,38 +38,29 @@ enum class TrainingPhase {
 inline constexpr std::array kTrainingEdges = {
     Edge{TrainingPhase::kQueued, TrainingPhase::kLaunching},
     Edge{TrainingPhase::kQueued, TrainingPhase::kStopping},
-    Edge{TrainingPhase::kQueued, TrainingPhase::kStopped},
     Edge{TrainingPhase::kQueued, TrainingPhase::kFailed},
     Edge{TrainingPhase::kLaunching, TrainingPhase::kDownloading},
     Edge{TrainingPhase::kLaunching, TrainingPhase::kTraining},
-    Edge{TrainingPhase::kLaunching, TrainingPhase::kUploading},
     Edge{TrainingPhase::kLaunching, TrainingPhase::kInterrupting},
     Edge{TrainingPhase::kLaunching, TrainingPhase::kStopping},
     Edge{TrainingPhase::kLaunching, TrainingPhase::kFailing},
-    Edge{TrainingPhase::kLaunching, TrainingPhase::kCompleted},
-    Edge{TrainingPhase::kLaunching, TrainingPhase::kQueued},
     Edge{TrainingPhase::kDownloading, TrainingPhase::kTraining},
-    Edge{TrainingPhase::kDownloading, TrainingPhase::kUploading},
     Edge{TrainingPhase::kDownloading, TrainingPhase::kInterrupting},
     Edge{TrainingPhase::kDownloading, TrainingPhase::kStopping},
     Edge{TrainingPhase::kDownloading, TrainingPhase::kFailing},
-    Edge{TrainingPhase::kDownloading, TrainingPhase::kCompleted},
-    Edge{TrainingPhase::kDownloading, TrainingPhase::kQueued},
     Edge{TrainingPhase::kTraining, TrainingPhase::kUploading},
     Edge{TrainingPhase::kTraining, TrainingPhase::kInterrupting},
     Edge{TrainingPhase::kTraining, TrainingPhase::kStopping},
     Edge{TrainingPhase::kTraining, TrainingPhase::kFailing},
     Edge{TrainingPhase::kTraining, TrainingPhase::kCompleted},
-    Edge{TrainingPhase::kTraining, TrainingPhase::kQueued},
     Edge{TrainingPhase::kUploading, TrainingPhase::kCompleted},
     Edge{TrainingPhase::kUploading, TrainingPhase::kStopping},
     Edge{TrainingPhase::kUploading, TrainingPhase::kFailing},
-    Edge{TrainingPhase::kUploading, TrainingPhase::kInterrupting},  // an instance lost before all was uploaded
-    Edge{TrainingPhase::kUploading, TrainingPhase::kQueued},
+    Edge{TrainingPhase::kUploading,
+         TrainingPhase::kInterrupting},  // an instance lost before all was uploaded
     Edge{TrainingPhase::kInterrupting, TrainingPhase::kQueued},
-    Edge{TrainingPhase::kInterrupting, TrainingPhase::kUploading},
-    Edge{TrainingPhase::kInterrupting, TrainingPhase::kCompleted},
-    Edge{TrainingPhase::kInterrupting, TrainingPhase::kStopping},
+    Edge{TrainingPhase::kInterrupting,
+         TrainingPhase::kCompleted},  // it ended well at the last moment
     Edge{TrainingPhase::kInterrupting, TrainingPhase::kFailing},
     Edge{TrainingPhase::kStopping, TrainingPhase::kStopped},
     Edge{TrainingPhase::kFailing, TrainingPhase::kFailed},
@@ -126,7 +117,7 @@ struct TrainingJob {
   std::optional<WallTime> training_start;
   std::optional<WallTime> training_end;
   std::string failure_reason;
-  bool failure_is_ours = false;            // an internal error: RetryStrategy applies
+  bool failure_is_ours = false;  // an internal error: RetryStrategy applies
   std::vector<FinalMetric> final_metrics;
   bool model_uploaded = false;
 
@@ -147,7 +138,7 @@ struct TrainingJob {
   std::optional<Seconds> MaxRuntime() const;
   std::optional<Seconds> MaxWait() const;
   std::optional<Seconds> MaxPending() const;
-  int MaxRetries() const;                  // RetryStrategy; 0 when absent
+  int MaxRetries() const;  // RetryStrategy; 0 when absent
 };
 
 // "InProgress", "Completed", "Failed", "Stopping", "Stopped".
