@@ -111,7 +111,7 @@ def moto_body(name="load-{n}"):
 
 
 def describe(bench):
-    engine, moto = bench.engine("--overcommit", "0.01"), Moto()
+    engine, moto = bench.engine("--overcommit", "0"), Moto()
     try:
         engine.bucket()
         bench.load(port_of(engine), "SageMaker.CreateTrainingJob", create_body("one"), requests=1, connections=1, engine=engine)
@@ -147,7 +147,7 @@ def sqlite_rate(directory, seconds=2.0):
 
 
 def create(bench):
-    engine, moto = bench.engine("--overcommit", "0.01"), Moto()
+    engine, moto = bench.engine("--overcommit", "0"), Moto()
     try:
         engine.bucket()
         few, many, ours8, ours32, peers, lites = [], [], [], [], [], []

@@ -82,8 +82,8 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command
       ->add_option("--overcommit", daemon.overcommit,
-                   "CPUs and memory offered to jobs, as a multiple of the machine's")
-      ->check(CLI::PositiveNumber)
+                   "CPUs and memory offered to jobs, as a multiple of the machine's; 0: jobs wait")
+      ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   command->add_flag(
       "--refuse-larger", daemon.refuse_larger,

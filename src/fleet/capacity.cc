@@ -51,6 +51,7 @@ void Capacity::Release(std::string_view job) {
 }
 
 bool Capacity::Fits(const Ticket& ticket) const {
+  if (vcpus_ <= 0) return false;
   if (ticket.alone) return leases_.empty();
   return used_vcpus_ + ticket.vcpus <= vcpus_ + kVcpuTolerance &&
          used_memory_ + ticket.memory_bytes <= memory_bytes_;
@@ -77,6 +78,7 @@ std::string Capacity::WaitReason(std::string_view job) const {
                                    ? fmt::format("more than {} jobs wait before it", kPositionsTold)
                                    : fmt::format("{} job{} wait{} before it", before,
                                                  before == 1 ? "" : "s", before == 1 ? "s" : "");
+  if (vcpus_ <= 0) return "this machine offers nothing at present; " + position;
   const Ticket& ticket = queue_.at(place->second);
   const std::string needs =
       ticket.alone ? "the whole machine" : SizeText(ticket.vcpus, ticket.memory_bytes);

@@ -100,6 +100,17 @@ TEST(Capacity, OvercommitsByTheFactor) {
   EXPECT_EQ(capacity.Admit().size(), 4u);
 }
 
+TEST(Capacity, OffersNothingWhenTheFactorIsZero) {
+  Capacity capacity({2, 2 * kGiB, 0}, {.overcommit = 0});
+  Capacity::Ticket huge = Job("huge", 1, 64);
+  huge.alone = true;
+  capacity.Enqueue(huge);
+  capacity.Enqueue(Job("small", 2, 1));
+  EXPECT_THAT(capacity.Admit(), IsEmpty());
+  EXPECT_THAT(capacity.WaitReason("small"),
+              HasSubstr("offers nothing at present; 1 job waits before it"));
+}
+
 TEST(Capacity, TellsWhatIsWaitedForAndThePlaceInTheQueue) {
   Capacity capacity = EightCpus();
   for (int i = 0; i < 120; ++i) capacity.Enqueue(Job(std::to_string(i), i, 8));

@@ -80,6 +80,7 @@ Demand DemandOf(const model::TrainingJob& job, const Offer& offer) {
   const double vcpus = machine.vcpus * options.overcommit;
   const auto memory =
       static_cast<std::int64_t>(static_cast<double>(machine.memory_bytes) * options.overcommit);
+  if (vcpus <= 0) return demand;  // nothing is offered, so nothing is compared
   demand.alone = demand.vcpus > vcpus || demand.memory_bytes > memory;
   if (demand.alone) {
     demand.notes.push_back(

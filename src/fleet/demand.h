@@ -21,8 +21,8 @@ struct MachineSize {
 };
 
 struct CapacityOptions {
-  // Leases may add up to this many times the machine: most jobs use less than their type has. 1 to
-  // 100.
+  // Leases may add up to this many times the machine: most jobs use less than their type has. 0
+  // offers nothing: jobs are accepted and wait, as before maintenance. At most 100.
   double overcommit = 4;
   // Whether jobs whose type or number of instances is larger than the machine are refused.
   bool refuse_larger = false;
