@@ -10,6 +10,8 @@ struct Edge {
   State from;
   State to;
 };
+template <typename State>
+Edge(State, State) -> Edge<State>;  // clang 14 deduces nothing from aggregates
 
 template <typename Table, typename State>
 constexpr bool HasExit(const Table& table, State state) {
