@@ -27,6 +27,8 @@ CREATE TABLE documents(id INTEGER PRIMARY KEY, document TEXT NOT NULL) STRICT;
 CREATE UNIQUE INDEX resources_by_name ON resources(kind, name);
 CREATE INDEX resources_by_created ON resources(kind, created);
 CREATE INDEX resources_by_status ON resources(kind, status, created);
+CREATE INDEX resources_by_status_name ON resources(kind, status, name);
+CREATE INDEX resources_by_status_modified ON resources(kind, status, modified);
 CREATE INDEX resources_by_modified ON resources(kind, modified);
 CREATE INDEX resources_by_parent ON resources(kind, parent) WHERE parent <> '';
 CREATE INDEX resources_live ON resources(kind) WHERE live <> 0;
