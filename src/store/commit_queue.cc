@@ -1,5 +1,6 @@
 #include "store/commit_queue.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -16,66 +17,67 @@ constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 }  // namespace
 
 CommitQueue::CommitQueue(Connection& connection, std::size_t batch_limit)
-    : connection_(connection), batch_limit_(batch_limit), open_(std::make_shared<Batch>()) {
+    : connection_(connection),
+      batch_limit_(batch_limit),
+      open_(std::make_shared<Batch>()),
+      wanted_(kNever) {
   CHECK(batch_limit_ > 0);
-  thread_ = std::thread([this] { Loop(); });
-}
-
-CommitQueue::~CommitQueue() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  filled_.notify_one();
-  thread_.join();
 }
 
 Status CommitQueue::Submit(const Work& work) {
   Ticket ticket{&work, {}};
   std::shared_ptr<Batch> batch;
+  bool first = false;
+  bool lead = false;
   bool wake = false;
   {
     std::unique_lock lock(mutex_);
-    CHECK_MSG(std::this_thread::get_id() != thread_.get_id(), "a piece of work called Write()");
+    CHECK_MSG(leader_ != std::this_thread::get_id(), "a piece of work called Write()");
     room_.wait(lock, [&] { return open_->tickets.size() < batch_limit_; });
     batch = open_;
+    first = batch->tickets.empty();
     batch->tickets.push_back(&ticket);
+    lead = first && !std::exchange(led_, true);
     wake = batch->tickets.size() >= wanted_;
   }
   if (wake) filled_.notify_one();
-  batch->done.wait(0, std::memory_order_acquire);
+  if (first) {
+    if (!lead) batch->lead.wait(0, std::memory_order_acquire);
+    Lead(batch);
+  } else {
+    batch->done.wait(0, std::memory_order_acquire);
+  }
   return std::move(ticket.status);
 }
 
-std::shared_ptr<CommitQueue::Batch> CommitQueue::TakeBatch(std::size_t expected) {
-  std::unique_lock lock(mutex_);
-  const auto holds = [&](std::size_t count) {
-    return [this, count] { return stopping_ || open_->tickets.size() >= count; };
-  };
-  if (expected > 1) {
-    wanted_ = expected;
-    filled_.wait_for(lock, kGatherTime, holds(expected));
+// REQUIRES: the caller made the first ticket of the open batch, and led_ is set on its behalf.
+void CommitQueue::Lead(const std::shared_ptr<Batch>& batch) {
+  {
+    std::unique_lock lock(mutex_);
+    wanted_ = std::min(expected_, batch_limit_);
+    filled_.wait_for(lock, kGatherTime, [&] { return batch->tickets.size() >= wanted_; });
+    wanted_ = kNever;
+    leader_ = std::this_thread::get_id();
+    open_ = std::make_shared<Batch>();
   }
-  wanted_ = 1;
-  filled_.wait(lock, holds(1));
-  wanted_ = kNever;  // the thread is about to be busy: nobody need wake it
-  if (open_->tickets.empty()) return nullptr;
-  std::shared_ptr<Batch> batch = std::exchange(open_, std::make_shared<Batch>());
-  lock.unlock();
   room_.notify_all();
-  return batch;
-}
-
-void CommitQueue::Loop() {
-  std::size_t expected = 1;
-  while (std::shared_ptr<Batch> batch = TakeBatch(expected)) {
-    for (std::size_t next = 0; next < batch->tickets.size();) {
-      next = RunTransaction(batch->tickets, next);
-    }
-    expected = batch->tickets.size();
-    batch->done.store(1, std::memory_order_release);
-    batch->done.notify_all();
+  for (std::size_t next = 0; next < batch->tickets.size();) {
+    next = RunTransaction(batch->tickets, next);
   }
+  std::shared_ptr<Batch> heir;
+  {
+    const std::lock_guard lock(mutex_);
+    expected_ = batch->tickets.size();
+    leader_ = {};
+    led_ = !open_->tickets.empty();
+    if (led_) heir = open_;
+  }
+  if (heir) {
+    heir->lead.store(1, std::memory_order_release);
+    heir->lead.notify_one();
+  }
+  batch->done.store(1, std::memory_order_release);
+  batch->done.notify_all();
 }
 
 std::size_t CommitQueue::RunTransaction(const std::vector<Ticket*>& tickets, std::size_t begin) {

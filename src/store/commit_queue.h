@@ -1,12 +1,13 @@
-// Group commit: one thread that runs the queued pieces of work of many callers in one transaction.
+// Group commit: the pieces of work of many callers in one transaction, run by one of them.
 //
-// While a batch commits, the next one fills. After a batch of n pieces the thread gives their
-// callers a moment to come back (n pieces, or kGatherTime, whichever is first), because taking the
-// first to return alone would make the other n - 1 wait for an fsync that only one of them needed.
-// A lone caller never waits for company.
+// The first caller to come leads: it runs its own piece and those that queued up meanwhile, commits
+// once, and lets the others go. While a batch commits, the next one fills; its first caller leads
+// it afterwards. So a lone caller pays for its fsync and for no change of threads. After a batch of
+// n pieces a leader gives the others a moment to come back (n pieces, or kGatherTime, whichever is
+// first), because going ahead alone would make the other n - 1 wait for an fsync that only one of
+// them needed.
 //
-// Threading: Submit is thread-safe and blocks; the connection belongs to the queue's thread until
-// the destructor.
+// Threading: Submit is thread-safe and blocks. The connection is used by one leader after another.
 #pragma once
 
 #include <atomic>
@@ -29,9 +30,11 @@ class CommitQueue {
   CommitQueue(Connection& connection, std::size_t batch_limit);
   CommitQueue(const CommitQueue&) = delete;
   CommitQueue& operator=(const CommitQueue&) = delete;
-  ~CommitQueue();  // after what is queued
+  // REQUIRES: no caller is in Submit.
+  ~CommitQueue() = default;
 
-  // Returns when the work is durable, or failed and left no trace.
+  // Returns when the work is durable, or failed and left no trace. The work runs on the thread of
+  // this or another caller.
   Status Submit(const Work& work);
 
  private:
@@ -39,14 +42,14 @@ class CommitQueue {
     const Work* work;
     Status status;
   };
-  // Shared by the thread and the callers in it: the last of them frees it.
+  // Shared by the callers in it: the last of them frees it.
   struct Batch {
     std::vector<Ticket*> tickets;
-    std::atomic<int> done{0};
+    std::atomic<int> lead{0};  // the first caller may go ahead
+    std::atomic<int> done{0};  // every ticket has its status
   };
 
-  void Loop();
-  std::shared_ptr<Batch> TakeBatch(std::size_t expected);
+  void Lead(const std::shared_ptr<Batch>& batch);
   // Runs tickets from `begin` on in one transaction; returns where the next transaction starts.
   std::size_t RunTransaction(const std::vector<Ticket*>& tickets, std::size_t begin);
   Status RunPiece(const Work& work, bool alone);
@@ -54,12 +57,14 @@ class CommitQueue {
   Connection& connection_;
   const std::size_t batch_limit_;
   std::mutex mutex_;
-  std::condition_variable filled_;  // the open batch reached wanted_, or stopping_
+  std::condition_variable filled_;  // the open batch reached wanted_
   std::condition_variable room_;    // a new batch was opened
-  std::shared_ptr<Batch> open_;     // guarded by mutex_
-  std::size_t wanted_ = 1;          // guarded by mutex_; when to wake the thread
-  bool stopping_ = false;           // guarded by mutex_
-  std::thread thread_;
+  // All below guarded by mutex_.
+  std::shared_ptr<Batch> open_;
+  bool led_ = false;          // somebody leads, or was told to
+  std::thread::id leader_;    // who runs pieces now
+  std::size_t wanted_;        // when to wake a leader that gathers
+  std::size_t expected_ = 1;  // how many callers the last batch had
 };
 
 }  // namespace sabia::store

@@ -67,8 +67,8 @@ class Database::Impl {
     return SQLITE_OK;
   }
 
-  // Destroyed from the last to the first: the queue drains while the rest still works, and the
-  // writer, as the last connection, folds the log into the file.
+  // Destroyed from the last to the first: the writer, as the last connection, folds the log into
+  // the file.
   std::unique_ptr<Connection> writer_;
   Checkpointer checkpointer_;
   ReaderPool readers_;

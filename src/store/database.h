@@ -1,16 +1,17 @@
 // A SQLite file with one writer and many readers.
 //
-// Write() queues a piece of work for the writer thread. The thread runs all queued pieces in one
+// Write() queues a piece of work. The caller that came first runs all queued pieces in one
 // transaction, each in its own savepoint, and commits once (WAL, synchronous=FULL): group commit.
 // Write() returns when the commit is on disk; a piece that fails is rolled back alone and its error
 // returned. So an acknowledged write survives kill -9 and power loss, and 32 callers share one
-// fsync. A second thread copies the WAL back into the file, so no commit waits for more than the
-// tail of that.
+// fsync. A thread copies the WAL back into the file, so no commit waits for more than the tail of
+// that.
 //
-// Threading: thread-safe; work runs on the writer thread, so it must be short and must not call
-// Write() again. Read() runs on the calling thread; nesting it is allowed but holds one connection
-// per level. Errors: kIo, kCorrupt, kResourceExhausted (disk full: the batch fails, the database
-// stays usable), and whatever the work returns.
+// Threading: thread-safe; work runs on the thread of this or another caller, so it must be short,
+// must not call Write() again and must not use what belongs to a thread. Read() runs on the calling
+// thread; nesting it is allowed but holds one connection per level. Errors: kIo, kCorrupt,
+// kResourceExhausted (disk full: the batch fails, the database stays usable), and whatever the work
+// returns.
 #pragma once
 
 #include <functional>
@@ -42,7 +43,7 @@ class Database {
   // Creates the file (mode 0600) when there is none; its directory must exist. kInvalidArgument
   // when the file was written by a newer version.
   static Result<std::unique_ptr<Database>> Open(DatabaseOptions options);
-  ~Database();  // waits for queued work
+  ~Database();  // REQUIRES: no call is in progress
 
   Status Write(const Work& work);
   // Against a consistent snapshot, which includes every write that was acknowledged before the

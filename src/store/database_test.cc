@@ -1,10 +1,12 @@
 #include "store/database.h"
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <thread>
 
 #include "env/posix/posix_files.h"
@@ -217,6 +219,41 @@ TEST_F(DatabaseTest, AFullDiskIsAnErrorAndTheDatabaseStaysUsable) {
   ASSERT_TRUE(db->Write([](Connection& c) { return c.Execute("PRAGMA max_page_count=100000"); }));
   ASSERT_TRUE(db->Write([&](Connection& c) { return c.Run("INSERT INTO t VALUES('z', ?)", big); }));
   EXPECT_EQ(Count(*db), stored + 1);
+}
+
+// Goal: when the log itself cannot grow, the commits that failed left no trace and later ones
+// succeed. Method: a child process limits the size of its files, so that writing the log fails in
+// mid-commit.
+TEST_F(DatabaseTest, ALogThatCannotGrowFailsCommitsAndRecovers) {
+  const auto child = [this] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    auto db = Open();
+    const std::string big(40'000, 'x');
+    const auto insert = [&](int i) {
+      return db->Write([&](Connection& c) {
+        return c.Run("INSERT INTO t VALUES(?, ?)", std::to_string(i), big);
+      });
+    };
+    rlimit limit{};
+    ::getrlimit(RLIMIT_FSIZE, &limit);
+    const rlimit before = limit;
+    limit.rlim_cur = 300'000;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    int stored = 0;
+    Status last;
+    for (int i = 0; i < 100 && last; ++i) {
+      last = insert(i);
+      if (last) ++stored;
+    }
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    if (last || stored == 0) return 1;
+    if (last.error().code != ErrorCode::kIo) return 2;
+    if (Count(*db) != stored) return 3;
+    if (!insert(1000)) return 4;
+    db.reset();
+    return Count(*Open()) == stored + 1 ? 0 : 5;
+  };
+  EXPECT_EXIT(::_exit(child()), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(DatabaseTest, TheLogIsCopiedBackAndDoesNotGrowWithoutBound) {

@@ -2,12 +2,12 @@
 //
 // clang-format off
 //   <home>/                  mode 0700
-//     format                 "1": version of this tree; an older one is migrated, a newer one refused
+//     format                 "1": version of this tree; a newer one is refused
 //     lock                   flock'ed by the running daemon; holds its pid
 //     credentials.json       access key id and secret of the root user, mode 0600
 //     account.json           account id and default region
 //     endpoint.json          how to reach the running daemon: http and https addresses, pid
-//     tls/                   the local CA (ca.pem, ca.key 0600), the server's certificate, bundle.pem
+//     tls/                   the local CA (ca.pem, ca.key 0600), server's certificate, bundle.pem
 //     aws-models/            what AWS_DATA_PATH points at: endpoints that lead clients here
 //     resources.db           jobs, tags, instances, series (SQLite, WAL)
 //     objects.db             index of buckets and objects (SQLite, WAL)
