@@ -120,11 +120,11 @@ void Dispatcher::Route(Request& request) {
     claim = ParseClaim(request.head, request.query);
     if (claim) request.claim = std::move(*claim);
   } else {
-    request.route = RouteRequest(request.head, request.query, nullptr);
+    request.route = router_.Route(request.head, request.query, nullptr);
     return SendError(request, {"InvalidURI", 400, "Couldn't parse the specified URI.", {}});
   }
   request.route =
-      RouteRequest(request.head, request.query, request.claim ? &*request.claim : nullptr);
+      router_.Route(request.head, request.query, request.claim ? &*request.claim : nullptr);
   FillContext(request);
   if (request.route.destination == Destination::kInternal &&
       (request.head.raw_path == kHealthPath || request.head.raw_path == kMetricsPath)) {
@@ -264,10 +264,7 @@ void Dispatcher::HandleService(Request& request) {
     }
     return SendError(request, UnknownService(request.route));
   }
-  auto response = CallAction(request, *body);
-  if (!response) return SendError(request, response.error());
-  response->headers.Add("x-amzn-RequestId", request.context.request_id);
-  (void)request.exchange.Send(*response);
+  if (auto called = CallAction(request, *body); !called) SendError(request, called.error());
 }
 
 AwsResult<const Operation*> Dispatcher::FindAction(Request& request, const std::string& body) {
@@ -286,7 +283,20 @@ AwsResult<const Operation*> Dispatcher::FindAction(Request& request, const std::
                 400, "the service '{}' has no action '{}'", route.service, route.action);
 }
 
-AwsResult<Response> Dispatcher::CallAction(Request& request, const std::string& body) {
+// An answer that is kept as text leaves without being built or copied.
+AwsResult<void> Dispatcher::CallEncoded(Request& request, const EncodedHandler& handler,
+                                        const json::object& input) {
+  const auto answer = handler(request.context, input);
+  if (!answer) return tl::make_unexpected(answer.error());
+  Headers headers;
+  headers.Add("Content-Type", std::string(ContentType(request.route.protocol)));
+  headers.Add("x-amzn-RequestId", request.context.request_id);
+  if (request.exchange.Begin(200, headers, (*answer)->size()))
+    (void)request.exchange.Write(**answer);
+  return {};
+}
+
+AwsResult<void> Dispatcher::CallAction(Request& request, const std::string& body) {
   const ServiceSchema& schema = *request.route.schema;
   if (auto known = Authenticate(request, schema.signing_name, body); !known) {
     return tl::make_unexpected(std::move(known).error());
@@ -302,28 +312,26 @@ AwsResult<Response> Dispatcher::CallAction(Request& request, const std::string& 
                   request.route.service);
   }
   const Call call{schema, **operation, request.route.protocol};
-  auto input = DecodeRequest(call, {request.head.headers, request.query, body, {}});
+  auto input =
+      DecodeRequest(call, {request.head.headers, request.query, body, request.route.labels});
   if (!input) return tl::make_unexpected(std::move(input).error());
   if ((*operation)->input != nullptr) {
     if (auto valid = Validate(*(*operation)->input, *input); !valid) {
       return tl::make_unexpected(std::move(valid).error());
     }
   }
-  const bool is_json = call.protocol == Protocol::kJson11 || call.protocol == Protocol::kJson10;
-  const EncodedHandler* encoded =
-      is_json ? actions_.FindEncoded(request.route.service, request.route.action) : nullptr;
-  if (encoded != nullptr) {
-    const auto answer = (*encoded)(request.context, *input);
-    if (!answer) return tl::make_unexpected(answer.error());
-    Response response;
-    response.status = call.operation.success_status;
-    response.headers.Add("Content-Type", std::string(ContentType(call.protocol)));
-    response.body = **answer;
-    return response;
+  const bool json = call.protocol == Protocol::kJson10 || call.protocol == Protocol::kJson11;
+  if (const EncodedHandler* encoded =
+          actions_.FindEncoded(request.route.service, request.route.action);
+      json && encoded != nullptr) {
+    return CallEncoded(request, *encoded, *input);
   }
   const auto output = (*handler)(request.context, *input);
   if (!output) return tl::make_unexpected(output.error());
-  return EncodeSuccess(call, *output, request.context.request_id);
+  Response response = EncodeSuccess(call, *output, request.context.request_id);
+  response.headers.Add("x-amzn-RequestId", request.context.request_id);
+  (void)request.exchange.Send(response);
+  return {};
 }
 
 void Dispatcher::SendError(Request& request, const AwsError& error) {

@@ -69,7 +69,9 @@ class Dispatcher final : public Handler {
   void HandleExtension(Request& request, const Extension& extension);
   void HandleS3(Request& request);
   void HandleService(Request& request);
-  AwsResult<Response> CallAction(Request& request, const std::string& body);
+  AwsResult<void> CallAction(Request& request, const std::string& body);
+  AwsResult<void> CallEncoded(Request& request, const EncodedHandler& handler,
+                              const json::object& input);
   AwsResult<const Operation*> FindAction(Request& request, const std::string& body);
   AwsResult<void> Authenticate(Request& request, std::string_view service, std::string_view body);
   AwsResult<std::string> ReadBody(Request& request);
@@ -83,6 +85,7 @@ class Dispatcher final : public Handler {
   const CredentialAuthority& authority_;
   env::Clock& clock_;
   DispatcherOptions options_;
+  ServiceRouter router_;
   SigV4Verifier verifier_;
   RequestIds ids_;
   RequestMetrics metrics_;

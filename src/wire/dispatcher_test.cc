@@ -130,6 +130,42 @@ TEST_F(DispatcherTest, SendsKeptTextAsItIs) {
               HasSubstr("ValidationException"));
 }
 
+TEST_F(DispatcherTest, SpeaksTheQueryProtocol) {
+  actions_.Add(
+      "sts", "GetCallerIdentity",
+      [](const CallContext& context, const json::object&) -> AwsResult<json::object> {
+        return json::object{{"Account", context.principal.account}, {"Arn", context.principal.arn}};
+      });
+  Ask ask{.fields = {{"Content-Type", "application/x-www-form-urlencoded; charset=utf-8"}},
+          .body = "Action=GetCallerIdentity&Version=2011-06-15",
+          .service = "sts"};
+  EXPECT_THAT(Send(ask).body, HasSubstr("<Account>123456789012</Account>"));
+  const Response unsigned_answer = Send(ask, false);
+  EXPECT_EQ(unsigned_answer.status, 403u);
+  EXPECT_THAT(unsigned_answer.body, HasSubstr("<Code>MissingAuthenticationToken</Code>"));
+  ask.body = "Action=Nonsense&Version=2011-06-15";
+  EXPECT_THAT(Send(ask).body, HasSubstr("<Code>InvalidAction</Code>"));
+  ask.body = "Action=GetSessionToken&Version=2011-06-15";
+  EXPECT_THAT(Send(ask).body, HasSubstr("GetSessionToken"));
+  identity_.access_key_id = "AKIANOBODYNOBODYNOBO";
+  EXPECT_THAT(Send(ask).body, HasSubstr("<Code>InvalidClientTokenId</Code>"));
+}
+
+TEST_F(DispatcherTest, FindsRestServicesByTheirPath) {
+  actions_.Add("sagemaker-metrics", "BatchPutMetrics",
+               [](const CallContext&, const json::object& input) -> AwsResult<json::object> {
+                 EXPECT_EQ(GetString(input, "TrialComponentName"), "t");
+                 return json::object{};
+               });
+  const std::string metrics =
+      R"({"TrialComponentName":"t","MetricData":[{"MetricName":"m","Timestamp":1,"Value":2}]})";
+  EXPECT_EQ(Send({.method = "PUT", .path = "/BatchPutMetrics", .body = metrics}).status, 200u);
+  const Response invoke = Send({.path = "/endpoints/e/invocations", .body = "x"});
+  EXPECT_EQ(invoke.status, 400u);
+  EXPECT_THAT(invoke.body, HasSubstr("InvokeEndpoint"));
+  EXPECT_EQ(Send({.path = "/no/such/path"}).status, 400u);
+}
+
 TEST_F(DispatcherTest, ValidatesBeforeTheActionSeesIt) {
   const Response response =
       Send(Action("SageMaker.DescribeTrainingJob", R"({"TrainingJobName":"-"})"));

@@ -55,10 +55,40 @@ ServiceRoute ByForm(std::string_view service) {
   return route;
 }
 
+constexpr std::array kRestServices{"sagemaker-runtime", "sagemaker-metrics",
+                                   "sagemaker-featurestore-runtime"};
+
 }  // namespace
 
-ServiceRoute RouteRequest(const RequestHead& head, const QueryParameters& query,
-                          const SignatureClaim* claim) {
+ServiceRouter::ServiceRouter() {
+  for (const char* name : kRestServices) {
+    if (const ServiceSchema* schema = FindService(name)) {
+      rest_services_.push_back({schema, UriMatcher(*schema)});
+    }
+  }
+}
+
+ServiceRoute ServiceRouter::ByRestPath(const RequestHead& head, const QueryParameters& query,
+                                       std::string_view signing) const {
+  ServiceRoute route;
+  route.destination = Destination::kService;
+  route.protocol = Protocol::kRestJson;
+  route.service = signing;
+  for (const RestService& service : rest_services_) {
+    if (service.schema->signing_name != signing) continue;
+    auto match = service.uris.Match(head, query);
+    if (!match || match->operation == nullptr) continue;
+    route.schema = service.schema;
+    route.service = service.schema->name;
+    route.action = match->operation->name;
+    route.labels = std::move(match->labels);
+    break;
+  }
+  return route;
+}
+
+ServiceRoute ServiceRouter::Route(const RequestHead& head, const QueryParameters& query,
+                                  const SignatureClaim* claim) const {
   ServiceRoute route;
   if (head.raw_path.starts_with("/-/")) {
     route.destination = Destination::kInternal;
@@ -75,9 +105,7 @@ ServiceRoute RouteRequest(const RequestHead& head, const QueryParameters& query,
     if (known.signing != claim->scope.service) continue;
     if (known.target.empty() || IsForm(head) || query.Has("Action")) return ByForm(known.service);
   }
-  route.destination = Destination::kService;
-  route.service = claim->scope.service;
-  return route;
+  return ByRestPath(head, query, claim->scope.service);
 }
 
 }  // namespace sabia::wire
