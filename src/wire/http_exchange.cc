@@ -130,6 +130,7 @@ void HttpExchange::FormatHead(unsigned status, const Headers& headers,
   // A client that still waits for "100 Continue" may or may not send its body now: the stream
   // cannot go on.
   if (broken_ || must_continue_ || body_left_ > context_.drain_limit) keep_alive_ = false;
+  must_continue_ = false;  // too late to say it
   std::string& out = context_.scratch.out;
   out.clear();
   fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", status, ReasonPhrase(status));

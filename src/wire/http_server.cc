@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/check.h"
@@ -34,8 +35,9 @@ class PooledHttpServer final : public HttpServer {
   void Stop(Millis grace) override;
 
  private:
-  void AddWorker();
+  bool AddWorker();
   void Work();
+  bool MayLeave();
   bool TakeEvent(HttpSession& session, void* source);
   void Accept(Listener& listener);
   void Admit(Listener& listener, AcceptedSocket accepted);
@@ -82,7 +84,11 @@ Status PooledHttpServer::Open() {
     Arm(listener->socket.get(), listener.get(), EPOLL_CTL_ADD);
   }
   const std::scoped_lock lock(mutex_);
-  for (std::size_t i = 0; i < options_.threads; ++i) AddWorker();
+  for (std::size_t i = 0; i < options_.threads; ++i) {
+    if (!AddWorker() && i == 0) {
+      return Fail(ErrorCode::kResourceExhausted, "the machine gives no thread to the HTTP server");
+    }
+  }
   maintainer_ = std::thread([this] { Maintain(); });
   return {};
 }
@@ -94,10 +100,26 @@ void PooledHttpServer::Arm(int fd, void* source, int operation) {
   CHECK(::epoll_ctl(poller_.get(), operation, fd, &event) == 0);
 }
 
-// REQUIRES: mutex_ is held.
-void PooledHttpServer::AddWorker() {
+// REQUIRES: mutex_ is held. False when the machine gives no more threads.
+bool PooledHttpServer::AddWorker() {
   threads_.fetch_add(1);
-  workers_.emplace_back([this] { Work(); });
+  try {
+    workers_.emplace_back([this] { Work(); });
+    return true;
+  } catch (const std::system_error& error) {
+    threads_.fetch_sub(1);
+    LogWarn("failed to start thread {} of the HTTP server: {}", threads_.load() + 1, error.what());
+    return false;
+  }
+}
+
+// Takes the caller out of the count unless the pool is at its least.
+bool PooledHttpServer::MayLeave() {
+  std::size_t count = threads_.load();
+  while (count > options_.threads) {
+    if (threads_.compare_exchange_weak(count, count - 1)) return true;
+  }
+  return false;
 }
 
 // A client that has gone must not end the process: sendfile and OpenSSL raise SIGPIPE and have no
@@ -112,6 +134,7 @@ void BlockSigpipe() {
 void PooledHttpServer::Work() {
   BlockSigpipe();
   HttpSession session(handler_, options_.limits, clock_, counters_);
+  bool counted = true;
   while (!stopping_.load()) {
     epoll_event event{};
     waiting_.fetch_add(1);
@@ -120,12 +143,13 @@ void PooledHttpServer::Work() {
     if (waiting_.fetch_sub(1) == 1 && n > 0 && !starving_.exchange(true)) changed_.notify_all();
     if (n > 0) {
       if (!TakeEvent(session, event.data.ptr)) break;
-    } else if (n == 0 && threads_.load() > options_.threads) {
+    } else if (n == 0 && MayLeave()) {
+      counted = false;
       break;
     }
   }
   const std::scoped_lock lock(mutex_);
-  threads_.fetch_sub(1);
+  if (counted) threads_.fetch_sub(1);
   ended_.push_back(std::this_thread::get_id());
   changed_.notify_all();
 }
@@ -211,8 +235,8 @@ void PooledHttpServer::Maintain() {
 void PooledHttpServer::GrowIfStarving() {
   pollfd ready{poller_.get(), POLLIN, 0};
   if (waiting_.load() > 0 || ::poll(&ready, 1, 0) <= 0) return;
-  if (threads_.load() < options_.threads_max) AddWorker();
-  starving_.store(true);  // look again: one may not be enough
+  if (threads_.load() >= options_.threads_max) return;
+  if (AddWorker()) starving_.store(true);  // look again: one may not be enough
 }
 
 // REQUIRES: mutex_ is held.
@@ -243,8 +267,10 @@ void PooledHttpServer::Stop(Millis grace) {
   changed_.wait_for(lock, grace, [this] { return threads_.load() == 0; });
   connections_.CutAll();
   changed_.wait(lock, [this] { return threads_.load() == 0; });
-  ReapEnded();
+  // Nobody adds workers any more; one that leaves may still need the mutex.
+  std::list<std::thread> workers = std::move(workers_);
   lock.unlock();
+  for (std::thread& worker : workers) worker.join();
   connections_.Clear();
   listeners_.clear();
 }

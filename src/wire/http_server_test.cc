@@ -301,6 +301,34 @@ TEST_F(HttpServerTest, ThePoolGrowsWhileHandlersBlock) {
   EXPECT_GE(server_->stats().threads, static_cast<std::size_t>(kClients));
 }
 
+// Workers above the least leave after a quiet time, all others stay and serve.
+TEST_F(HttpServerTest, ThePoolShrinksToItsLeastAndNoFurther) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int inside = 0;
+  options_.threads = 2;
+  options_.thread_idle = Millis(20);
+  const std::uint16_t port = Serve([&](Exchange& exchange) {
+    std::unique_lock lock(mutex);
+    ++inside;
+    changed.notify_all();
+    changed.wait_for(lock, Seconds(20), [&] { return inside >= 10; });
+    (void)exchange.Send({200, {}, "in"});
+  });
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 10; ++i) {
+    clients.push_back(std::make_unique<RawClient>(port));
+    clients.back()->Send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  for (const auto& client : clients) EXPECT_THAT(client->ReadAnswer(), EndsWith("in"));
+  pollfd nothing{-1, 0, 0};
+  for (int i = 0; i < 2000 && server_->stats().threads > 2; ++i) ::poll(&nothing, 1, 5);
+  EXPECT_EQ(server_->stats().threads, 2u);
+  ::poll(&nothing, 1, 60);
+  EXPECT_EQ(server_->stats().threads, 2u);
+  EXPECT_THAT(clients[0]->Ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n"), EndsWith("in"));
+}
+
 TEST_F(HttpServerTest, SendsFilesAndLongAnswers) {
   const env::TemporaryDirectory directory;
   std::string content(5 << 20, '\0');

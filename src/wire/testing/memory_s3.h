@@ -40,7 +40,9 @@ class MemoryS3 final : public S3Handler {
     if (method == "GET" || method == "HEAD") return Get(exchange, path);
     if (method == "DELETE") return Delete(exchange, path, *query);
     if (method == "POST") return Multipart(exchange, path, *query);
-    const std::string_view crc = exchange.head().headers.Get("x-amz-checksum-crc32");
+    const std::string_view crc = body.trailers()
+                                     .Find("x-amz-checksum-crc32")
+                                     .value_or(exchange.head().headers.Get("x-amz-checksum-crc32"));
     if (crc != Crc32Text(Crc32(0, *content)))
       return Refuse(exchange, {"BadDigest", 400, "checksum", {}});
     if (query->Has("partNumber")) {
