@@ -19,20 +19,24 @@ class EarlyStopping {
   void Watch(bool maximise) { maximise_ = maximise; }
   // True when this round is the best so far; only a strict improvement counts.
   bool Observe(int round, double value) {
-    const bool better = !best_ || (maximise_ ? value > best_->value : value < best_->value);
-    if (better) best_ = Best{round, value};
+    const bool better = !seen_ || (maximise_ ? value > best_.value : value < best_.value);
+    if (better) Restore({round, value});
     return better;
   }
   // After `round`: as many rounds as the patience went by without improvement.
-  bool ShouldStop(int round) const { return best_ && round - best_->round >= patience_; }
+  bool ShouldStop(int round) const { return seen_ && round - best_.round >= patience_; }
 
-  const std::optional<Best>& best() const { return best_; }
-  void Restore(Best best) { best_ = best; }
+  std::optional<Best> best() const { return seen_ ? std::optional(best_) : std::nullopt; }
+  void Restore(Best best) {
+    best_ = best;
+    seen_ = true;
+  }
 
  private:
   int patience_;
   bool maximise_;
-  std::optional<Best> best_;
+  bool seen_ = false;
+  Best best_;
 };
 
 }  // namespace sabia::algorithms
