@@ -48,7 +48,8 @@ std::vector<std::string> ReadCorpus(const std::string& folder) {
 // One edit: flip a bit, drop or double a stretch, insert a telling byte, or splice with another
 // input.
 void Mutate(std::string& text, const std::vector<std::string>& corpus, SplitMix& random) {
-  static constexpr std::string_view kTelling("\0\xff\"{}[]<>&=%./\\:,-+e019\n\r ", 29);
+  using namespace std::string_view_literals;
+  static constexpr std::string_view kTelling = "\0\xff\"{}[]<>&=%./\\:,-+e019\n\r "sv;
   const std::size_t at = random.Below(text.size() + 1);
   const std::size_t length = std::min(random.Below(16) + 1, text.size() - at);
   switch (random.Below(5)) {
