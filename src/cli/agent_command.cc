@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "env/posix/posix_clock.h"
+#include "fleet/posix/fork_server.h"
 #include "store/log_store.h"
 #include "wire/s3_client.h"
 
@@ -37,9 +38,19 @@ void AddAgentCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("agent", "Run one instance of a job (started by serve)");
   command->group("");  // Not for people: hidden from --help.
   auto directory = std::make_shared<std::string>();
-  command->add_option("--directory", *directory, "The directory of the instance")->required();
-  command->callback([&invocation, directory] {
-    invocation.run = [&invocation, directory] { return RunAgentProcess(invocation, *directory); };
+  auto serves = std::make_shared<bool>(false);
+  CLI::Option* one =
+      command->add_option("--directory", *directory, "The directory of the instance");
+  command->add_flag("--serve-forks", *serves, "Fork an agent for each directory on descriptor 3")
+      ->excludes(one);
+  command->callback([&invocation, directory, serves] {
+    if (!*serves && directory->empty()) throw CLI::RequiredError("--directory");
+    invocation.run = [&invocation, directory, serves] {
+      if (!*serves) return RunAgentProcess(invocation, *directory);
+      return fleet::ServeForks(fleet::kForkServerSocket, [&invocation](const env::Path& path) {
+        return RunAgentProcess(invocation, path.native());
+      });
+    };
   });
 }
 

@@ -12,6 +12,10 @@ namespace {
 constexpr Millis kTurnMax{60'000};
 constexpr std::size_t kPositionsTold = 8;
 constexpr std::size_t kGarbagePerTask = 64;
+// Directories are removed when nothing else is to do: file systems make files more slowly while
+// they remove others. So long, or so many of them, may wait.
+constexpr Seconds kGarbageAgeMax{10};
+constexpr std::size_t kGarbageMax = 2048;
 // So many waiting jobs are kept whole; the records of more are read again when their turn comes.
 constexpr std::size_t kWaitingKeptWhole = 256;
 
@@ -110,6 +114,7 @@ void TrainingController::Absorb(std::unique_ptr<JobWork> work) {
   const std::string name = work->name;
   Job& job = jobs_.at(name);
   job.work = std::move(work);
+  if (garbage_.empty()) garbage_since_ = ports_.clock.Mono();
   for (std::string& id : job.work->garbage) garbage_.push_back(std::move(id));
   job.work->garbage.clear();
   // Its own commits woke it, too; only those of others are news.
@@ -239,6 +244,9 @@ void TrainingController::Look(const std::string& name, Job& job) {
 
 void TrainingController::CollectGarbage() {
   if (sweeping_ || garbage_.empty()) return;
+  const bool busy = in_flight_ > 0 || !ready_.empty() || capacity_.waiting() > 0;
+  const bool old = ports_.clock.Mono() - garbage_since_ >= kGarbageAgeMax;
+  if (busy && !old && garbage_.size() < kGarbageMax) return;
   const std::size_t count = std::min(garbage_.size(), kGarbagePerTask);
   std::vector<std::string> ids(garbage_.begin(),
                                garbage_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -257,6 +265,7 @@ Millis TrainingController::UntilNext() {
     wait = std::min(wait, settings_.sweep_interval - since);
   }
   if (capacity_.waiting() > 0) wait = std::min(wait, settings_.position_interval);
+  if (!garbage_.empty() && !sweeping_) wait = std::min<Millis>(wait, kGarbageAgeMax);
   if (!timers_.empty()) wait = std::min(wait, timers_.top().due - ports_.clock.Wall());
   return std::max(wait, Millis(0));
 }

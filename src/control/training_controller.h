@@ -65,7 +65,7 @@ class TrainingController {
 
   // Does everything that is ready. Returns how long nothing will be, unless something happens.
   Millis Turn();
-  bool idle() const { return in_flight_ == 0 && ready_.empty() && garbage_.empty() && !sweeping_; }
+  bool idle() const { return in_flight_ == 0 && ready_.empty() && !sweeping_; }
 
  private:
   struct Job {
@@ -120,6 +120,7 @@ class TrainingController {
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t next_timer_ = 1;
   std::deque<std::string> garbage_;
+  MonoTime garbage_since_;
   bool sweeping_ = false;  // a removal is under way
   int in_flight_ = 0;
   MonoTime last_sweep_;

@@ -1,6 +1,8 @@
 #include "fleet/testing/fleet_conformance.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "env/testing/manual_clock.h"
 #include "env/testing/temporary_directory.h"
 #include "fleet/posix/disk_instance_files.h"
+#include "fleet/posix/fork_server.h"
 #include "fleet/posix/local_launcher.h"
 #include "fleet/testing/fake_fleet.h"
 
@@ -67,7 +70,7 @@ class FakeRig final : public Rig {
 constexpr char kAgentScript[] = R"(
 cd "$1" || exit 1
 exec 9>lock
-flock -n -x 9 || exit 3
+flock -x -w 1 9 || exit 3
 printf '{"phase":"training","pid":%d}' $$ > report.tmp && mv report.tmp report.json
 until grep -q requested orders.json 2>/dev/null; do sleep 0.02; done
 printf '{"phase":"done","pid":%d}' $$ > report.tmp && mv report.tmp report.json
@@ -221,6 +224,91 @@ TEST(LocalLauncher, GivesTheAgentNothingOfTheDaemons) {
   EXPECT_EQ(ReadSmall(home.path() / "env").find("HOME="), std::string::npos);
   EXPECT_EQ(ReadSmall(home.path() / "agent.err"), "oops\n");
   EXPECT_NE(std::stoi(ReadSmall(home.path() / "sid")), ::getsid(0));
+}
+
+// The other side of a fork server: this very program, started again with a hidden test as its only
+// one.
+TEST(ForkServer, DISABLED_Serve) {
+  ::_exit(ServeForks(kForkServerSocket, [](const env::Path& directory) {
+    env::PosixFiles files;
+    (void)files.WriteAtomically(directory / "sid", std::to_string(::getsid(0)), {});
+    (void)!::write(STDERR_FILENO, "oops\n", 5);
+    // "crash" makes the whole server go, as a bug would.
+    if (directory.filename() == "crash") ::kill(::getppid(), SIGKILL);
+    return 0;
+  }));
+}
+
+std::vector<std::string> ServerCommand() {
+  return {"/proc/self/exe", "--gtest_also_run_disabled_tests",
+          "--gtest_filter=ForkServer.DISABLED_Serve"};
+}
+
+// Until the process has ended.
+bool AwaitEnd(const ForkedAgent& agent) {
+  constexpr int kPatienceMs = 20'000;
+  pollfd item{agent.pidfd.get(), POLLIN, 0};
+  return ::poll(&item, 1, kPatienceMs) == 1;
+}
+
+TEST(ForkServer, ForksAnAgentPerDirectoryInItsOwnSession) {
+  env::TemporaryDirectory home;
+  ForkServer server(ServerCommand(), {});
+  for (const char* name : {"a", "b"}) {
+    std::filesystem::create_directory(home.path() / name);
+    const auto agent = server.Fork(home.path() / name);
+    ASSERT_TRUE(agent) << agent.error().message;
+    ASSERT_TRUE(AwaitEnd(*agent));
+    EXPECT_EQ(ReadSmall(home.path() / name / "sid"), std::to_string(agent->pid));
+    EXPECT_EQ(ReadSmall(home.path() / name / "agent.err"), "oops\n");
+  }
+}
+
+TEST(ForkServer, IsStartedAgainWhenItDies) {
+  env::TemporaryDirectory home;
+  ForkServer server(ServerCommand(), {});
+  for (const char* name : {"crash", "a", "crash", "crash", "b"}) {
+    std::filesystem::create_directory(home.path() / name);
+    const auto agent = server.Fork(home.path() / name);
+    ASSERT_TRUE(agent) << name << ": " << agent.error().message;
+    ASSERT_TRUE(AwaitEnd(*agent));
+  }
+  EXPECT_NE(ReadSmall(home.path() / "b" / "sid"), "");
+}
+
+TEST(ForkServer, ThatCannotBeStartedSaysSo) {
+  env::TemporaryDirectory home;
+  EXPECT_FALSE(ForkServer({"/nonexistent/server"}, {}).Fork(home.path()));
+  const auto gone = ForkServer({"/bin/true"}, {}).Fork(home.path());
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, ErrorCode::kUnavailable);
+}
+
+TEST(LocalLauncher, FallsBackToAProgramOfItsOwn) {
+  env::TemporaryDirectory home;
+  auto launcher = LocalLauncher::Create(
+      {.command = {"/bin/sh", "-c", "touch \"$1/ran\"", "agent"}, .server_command = {"/bin/true"}});
+  std::atomic<bool> ended = false;
+  (*launcher)->OnExit([&](const std::string&) { ended = true; });
+  ASSERT_TRUE((*launcher)->Start({"a", home.path()}));
+  while (!ended) std::this_thread::yield();
+  EXPECT_TRUE(std::filesystem::exists(home.path() / "ran"));
+}
+
+TEST(LocalLauncher, HearsOfTheEndOfForkedAgents) {
+  env::TemporaryDirectory home;
+  auto launcher =
+      LocalLauncher::Create({.command = {"/bin/false"}, .server_command = ServerCommand()});
+  std::atomic<int> ended = 0;
+  (*launcher)->OnExit([&](const std::string&) { ++ended; });
+  constexpr int kAgents = 20;
+  for (int i = 0; i < kAgents; ++i) {
+    const env::Path directory = home.path() / std::to_string(i);
+    std::filesystem::create_directory(directory);
+    ASSERT_TRUE((*launcher)->Start({std::to_string(i), directory}));
+  }
+  while (ended < kAgents) std::this_thread::yield();
+  for (int i = 0; i < kAgents; ++i) EXPECT_FALSE((*launcher)->Runs(std::to_string(i)));
 }
 
 TEST(LocalLauncher, ReportsAProgramThatIsNotThere) {

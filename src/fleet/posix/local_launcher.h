@@ -1,11 +1,10 @@
-// Agents as child processes of the daemon, each in a session of its own.
+// Agents as processes of this machine, each in a session of its own.
 //
-// A child is not killed with its parent: when the daemon dies, init inherits the agent and the
-// program goes on. While the daemon lives, a thread waits for the children (pidfd), reaps them, and
-// tells the listener at once. A child gets no descriptor of the daemon's, a small environment, and
-// <directory>/agent.err as its standard error.
-//
-// Cost: vfork semantics (posix_spawn), so the size of the daemon does not matter.
+// An agent is not killed with the daemon: init inherits it and the program goes on. While the
+// daemon lives, a thread waits for the agents (pidfd) and tells the listener at once when one ends.
+// An agent gets no descriptor of the daemon's, a small environment, and <directory>/agent.err as
+// its standard error. It is forked from a server that is loaded once (fork_server.h), or, when that
+// does not work, started as a program of its own.
 #pragma once
 
 #include <map>
@@ -17,12 +16,15 @@
 
 #include "env/posix/posix_files.h"
 #include "fleet/launcher.h"
+#include "fleet/posix/fork_server.h"
 
 namespace sabia::fleet {
 
 struct LocalLauncherOptions {
   // The agent's directory is appended as the last argument. The first is the program's path.
   std::vector<std::string> command = {"/proc/self/exe", "agent", "--directory"};
+  // Starts the fork server; empty: every agent is started by `command`.
+  std::vector<std::string> server_command = {};
   // "NAME=value", the whole environment. Secrets do not belong here: agents read them from their
   // directory.
   std::vector<std::string> environment = {
@@ -40,18 +42,23 @@ class LocalLauncher final : public Launcher {
   void OnExit(std::function<void(const std::string&)> listener) override;
 
  private:
-  explicit LocalLauncher(LocalLauncherOptions options) : options_(std::move(options)) {}
-  Result<int> Spawn(const AgentName& agent);
+  explicit LocalLauncher(LocalLauncherOptions options)
+      : options_(std::move(options)), server_(options_.server_command, options_.environment) {}
   void WaitForChildren();
   void Reap(int pidfd);
 
   struct Child {
     std::string id;
     int pid = 0;
+    bool ours = false;  // our own child: to be reaped here
     env::UniqueFd pidfd;
   };
+  Result<Child> Begin(const AgentName& agent);
+  Result<Child> SpawnOne(const AgentName& agent);
+  Status Watch(Child child);
 
   const LocalLauncherOptions options_;
+  ForkServer server_;
   env::UniqueFd epoll_;
   env::UniqueFd stop_;
   std::mutex mutex_;

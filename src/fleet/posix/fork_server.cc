@@ -1,0 +1,175 @@
+#include "fleet/posix/fork_server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstring>
+#include <optional>
+
+#include "fleet/posix/pidfd.h"
+#include "fleet/posix/spawn.h"
+
+namespace sabia::fleet {
+namespace {
+
+struct Answer {
+  int pid = 0;
+  int error = 0;  // errno when pid is 0
+};
+
+// The descriptor rides on the message; -1 sends none.
+bool SendAnswer(int socket, Answer answer, int fd) {
+  iovec data{&answer, sizeof answer};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  if (fd >= 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  }
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof answer;
+}
+
+Result<ForkedAgent> ReceiveAnswer(int socket) {
+  Answer answer;
+  iovec data{&answer, sizeof answer};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ssize_t n = 0;
+  do {
+    n = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (n < 0 && errno == EINTR);
+  if (n != sizeof answer) return Fail(ErrorCode::kUnavailable, "the fork server has gone");
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  int fd = -1;
+  if (header != nullptr && header->cmsg_type == SCM_RIGHTS)
+    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+  ForkedAgent agent{answer.pid, env::UniqueFd(fd)};
+  if (agent.pid == 0 || !agent.pidfd) return FailErrno(answer.error, "failed to fork an agent");
+  return agent;
+}
+
+// The rest of a child's life.
+[[noreturn]] void BecomeAgent(const env::Path& directory,
+                              const std::function<int(const env::Path&)>& run) {
+  ::close(kForkServerSocket);
+  ::setsid();
+  const int error_file =
+      ::open((directory / "agent.err").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+  if (error_file >= 0) {
+    ::dup2(error_file, STDERR_FILENO);
+    ::close(error_file);
+  }
+  ::signal(SIGCHLD, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::_exit(run(directory));
+}
+
+void AnswerOne(int socket, const env::Path& directory,
+               const std::function<int(const env::Path&)>& run) {
+  const pid_t pid = ::fork();
+  if (pid == 0) BecomeAgent(directory, run);
+  if (pid < 0) {
+    SendAnswer(socket, {0, errno}, -1);
+    return;
+  }
+  // It is not reaped before the loop comes round again, so the pid is still its own.
+  const env::UniqueFd pidfd(::pidfd_open(pid, 0));
+  if (pidfd) {
+    SendAnswer(socket, {pid, 0}, pidfd.get());
+    return;
+  }
+  const int error = errno;
+  ::kill(pid, SIGKILL);
+  SendAnswer(socket, {0, error}, -1);
+}
+
+}  // namespace
+
+int ServeForks(int socket, const std::function<int(const env::Path& directory)>& run) {
+  sigset_t children;
+  ::sigemptyset(&children);
+  ::sigaddset(&children, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &children, nullptr);
+  const env::UniqueFd ended(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  std::array<pollfd, 2> items = {pollfd{socket, POLLIN, 0}, pollfd{ended.get(), POLLIN, 0}};
+  while (true) {
+    if (::poll(items.data(), items.size(), -1) < 0) continue;  // EINTR
+    signalfd_siginfo info{};
+    while (::read(ended.get(), &info, sizeof info) > 0) {
+    }
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    if (items[0].revents == 0) continue;
+    std::array<char, PATH_MAX> directory{};
+    const ssize_t n = ::recv(socket, directory.data(), directory.size(), 0);
+    if (n <= 0) return 0;  // the daemon has gone
+    AnswerOne(socket, std::string(directory.data(), static_cast<std::size_t>(n)), run);
+  }
+}
+
+ForkServer::~ForkServer() { Disconnect(); }
+
+void ForkServer::Disconnect() {
+  socket_.Reset();
+  if (pid_ == 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = 0;
+}
+
+Status ForkServer::Connect() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return FailErrno(errno, "failed to make a socket for the fork server");
+  }
+  env::UniqueFd ours(ends[0]);
+  const env::UniqueFd theirs(ends[1]);
+  ASSIGN_OR_RETURN(pid_, Spawn({command_, environment_, "/dev/null", theirs.get()}));
+  socket_ = std::move(ours);
+  return {};
+}
+
+Result<ForkedAgent> ForkServer::Ask(const env::Path& directory) {
+  if (!socket_) RETURN_IF_ERROR(Connect());
+  const std::string& path = directory.native();
+  if (::send(socket_.get(), path.data(), path.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(path.size())) {
+    return Fail(ErrorCode::kUnavailable, "the fork server has gone");
+  }
+  return ReceiveAnswer(socket_.get());
+}
+
+Result<ForkedAgent> ForkServer::Fork(const env::Path& directory) {
+  const std::lock_guard lock(mutex_);
+  auto agent = Ask(directory);
+  if (agent || agent.error().code != ErrorCode::kUnavailable) return agent;
+  // Whether the old server forked before it died does not matter: a second agent finds the lock
+  // taken, and goes.
+  Disconnect();
+  agent = Ask(directory);
+  if (!agent) Disconnect();
+  return agent;
+}
+
+}  // namespace sabia::fleet
