@@ -200,13 +200,16 @@ void PooledHttpServer::Admit(Listener& listener, AcceptedSocket accepted) {
 }
 
 void PooledHttpServer::ServeConnection(HttpSession& session, Connection* connection) {
-  connection->deadline.store(0);
+  // Reads what the last worker stored when it let go, so that all it wrote before is seen here: the
+  // poller itself promises nothing to the memory model.
+  connection->deadline.exchange(0);
+  const int fd = connection->transport->fd();
   if (session.Serve(*connection, stopping_) == HttpSession::Next::kClose) {
     connections_.Remove(connection);
     return;
   }
   // From here on another worker may have it.
-  Arm(connection->transport->fd(), connection, EPOLL_CTL_MOD);
+  Arm(fd, connection, EPOLL_CTL_MOD);
 }
 
 void PooledHttpServer::Maintain() {
