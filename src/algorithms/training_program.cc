@@ -96,6 +96,9 @@ class TrainingProgram {
     }
     if (train.rows == 0) return NoData("training", "train");
     if (channels_.validation && validation.rows == 0) return NoData("validation", "validation");
+    if (!values_.tuning_metric.empty()) {
+      log_.Info("Setting up HPO optimized metric to be : {}", values_.tuning_metric);
+    }
     log_.Info("Single node training.");
     log_.Info("Train matrix has {} rows and {} columns", train.rows, train.columns);
     if (channels_.validation) log_.Info("Validation matrix has {} rows", validation.rows);
