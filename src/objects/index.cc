@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/encoding.h"
 #include "base/json.h"
 
 namespace sabia::objects::index {
@@ -177,12 +178,13 @@ Status WriteObject(Connection& connection, BucketId bucket, const ObjectInfo& ob
                    ReadCurrent(connection, bucket, object.key));
   RETURN_IF_ERROR(CheckConditions(current, object.key, conditions));
   if (current) RETURN_IF_ERROR(AddGarbage(connection, current->blob));
+  ASSIGN_OR_RETURN(const std::string metadata, EncodeMap(object.metadata));
   return connection.Run(
       "INSERT OR REPLACE INTO objects (bucket, key, size, etag, modified, blob, checksums, "
       "metadata, parts, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       bucket, BlobView{object.key}, object.size, object.etag, ToUnixMillis(object.modified),
-      object.blob_id, EncodeChecksums(object.checksums), EncodeMap(object.metadata),
-      EncodeSizes(object.parts), origin);
+      object.blob_id, EncodeChecksums(object.checksums), metadata, EncodeSizes(object.parts),
+      origin);
 }
 
 Status DeleteObject(Connection& connection, BucketId bucket, std::string_view key,
@@ -238,10 +240,15 @@ Result<std::set<std::string>> FindWanted(Connection& connection,
   return wanted;
 }
 
-std::string EncodeMap(const std::map<std::string, std::string>& map) {
-  if (map.empty()) return {};
+Result<std::string> EncodeMap(const std::map<std::string, std::string>& map) {
+  if (map.empty()) return std::string();
   json::object out;
-  for (const auto& [name, value] : map) out[name] = value;
+  for (const auto& [name, value] : map) {
+    if (!IsUtf8(name) || !IsUtf8(value)) {
+      return Fail(ErrorCode::kInvalidArgument, "metadata '{}' is not UTF-8", name);
+    }
+    out[name] = value;
+  }
   return json::serialize(out);
 }
 

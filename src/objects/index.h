@@ -59,7 +59,8 @@ Result<std::set<std::string>> FindWanted(store::Connection& connection,
 
 // Texts of columns: metadata as JSON, checksums as "crc32 y/Q5Jg==" (a listing decodes a thousand
 // of them), sizes of parts as "8388608x12 4711x1".
-std::string EncodeMap(const std::map<std::string, std::string>& map);
+// kInvalidArgument when a value is not UTF-8, which JSON cannot carry.
+Result<std::string> EncodeMap(const std::map<std::string, std::string>& map);
 Result<std::map<std::string, std::string>> DecodeMap(std::string_view text);
 std::string EncodeChecksums(const std::map<std::string, std::string>& checksums);
 Result<std::map<std::string, std::string>> DecodeChecksums(std::string_view text);

@@ -22,12 +22,13 @@ Result<MultipartInfo> UploadFrom(const Statement& row) {
 
 Status InsertUpload(Connection& connection, BucketId bucket, const MultipartInfo& upload) {
   const auto& options = upload.options;
+  ASSIGN_OR_RETURN(const std::string metadata, EncodeMap(options.metadata));
   return connection.Run(
       "INSERT INTO uploads (token, bucket, key, initiated, algorithm, full_object, metadata) "
       "VALUES (?, ?, ?, ?, ?, ?, ?)",
       upload.upload_id, bucket, BlobView{upload.key}, ToUnixMillis(upload.initiated),
       options.algorithm ? Name(*options.algorithm) : std::string_view(),
-      options.full_object ? 1 : 0, EncodeMap(options.metadata));
+      options.full_object ? 1 : 0, metadata);
 }
 
 Result<UploadRow> FindUpload(Connection& connection, const UploadName& name) {

@@ -47,6 +47,8 @@ TEST_F(S3ApiTest, TheOldestRegionIsPeculiar) {
   EXPECT_EQ(Outcome({"PUT", "/new"}), "200 ");
   EXPECT_THAT(Do({"GET", "/new?location"}).body, HasSubstr("2006-03-01/\"></LocationConstraint>"));
   EXPECT_THAT(Do({"GET", "/bkt?location"}).body, HasSubstr(">us-west-2</LocationConstraint>"));
+  ASSERT_TRUE(store_->CreateBucket("odd", "<&>"));
+  EXPECT_THAT(Do({"GET", "/odd?location"}).body, HasSubstr(">&lt;&amp;&gt;</LocationConstraint>"));
 }
 
 TEST_F(S3ApiTest, BucketsAreListedInPages) {
@@ -111,7 +113,8 @@ TEST_F(S3ApiTest, WrongClaimsAreRefusedAndLeaveNothing) {
   EXPECT_EQ(Outcome({"PUT", target, {{"x-amz-tagging", "a=b"}}, "hello"}), "501 NotImplemented");
   EXPECT_EQ(Outcome({"PUT", "/none/k", {}, "hello"}), "404 NoSuchBucket");
   EXPECT_EQ(Outcome({"PUT", "/bkt/" + std::string(1025, 'k'), {}, ""}), "400 KeyTooLongError");
-  EXPECT_EQ(Outcome({"PUT", "/bkt/%FF", {}, ""}), "400 InvalidArgument");
+  EXPECT_EQ(Outcome({"PUT", "/bkt/%FF", {}, ""}), "400 InvalidURI");
+  EXPECT_EQ(Outcome({"PUT", target, {{"x-amz-meta-a", "\xFF"}}, ""}), "400 InvalidArgument");
   EXPECT_EQ(Outcome({"PUT", target, {{"x-amz-meta-a", std::string(2048, 'm')}}, ""}),
             "400 MetadataTooLarge");
   EXPECT_EQ(Outcome({"GET", target}), "404 NoSuchKey");
@@ -289,6 +292,7 @@ TEST_F(S3ApiTest, ListV2Golden) {
   EXPECT_EQ(Outcome({"GET", "/bkt?list-type=2&continuation-token=AAAA"}), "400 InvalidArgument");
   EXPECT_EQ(Outcome({"GET", "/bkt?list-type=2&max-keys=-1"}), "400 InvalidArgument");
   EXPECT_EQ(Outcome({"GET", "/bkt?list-type=2&encoding-type=rot13"}), "400 InvalidArgument");
+  EXPECT_EQ(Outcome({"GET", "/bkt?list-type=2&prefix=%FF"}), "400 InvalidArgument");
   EXPECT_EQ(Outcome({"GET", "/none?list-type=2"}), "404 NoSuchBucket");
 }
 

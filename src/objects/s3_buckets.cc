@@ -109,12 +109,9 @@ S3Result DeleteBucket(S3Call& call) {
 S3Result GetBucketLocation(S3Call& call) {
   ASSIGN_OR_RETURN(const BucketInfo bucket,
                    InS3(call.store.GetBucket(call.target.bucket), call.target));
-  // The text stands in the root element itself.
-  const std::string_view location =
-      bucket.region == kClassicRegion ? std::string_view() : bucket.region;
-  return AnswerXml(call, fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                                     "<LocationConstraint xmlns=\"{}\">{}</LocationConstraint>",
-                                     kS3Namespace, location));
+  XmlWriter xml("LocationConstraint");
+  if (bucket.region != kClassicRegion) xml.Text(bucket.region);
+  return AnswerXml(call, xml.Finish());
 }
 
 S3Result GetBucketVersioning(S3Call& call) {

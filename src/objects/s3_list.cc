@@ -51,6 +51,11 @@ wire::AwsResult<Page> ReadPage(const S3Call& call) {
   Page out;
   out.options.prefix = call.Parameter("prefix");
   out.options.delimiter = call.Parameter("delimiter");
+  for (const std::string_view name : {"prefix", "delimiter", "marker", "start-after"}) {
+    if (!IsUtf8(call.Parameter(name))) {
+      return wire::Refuse("InvalidArgument", 400, "The parameter {} is not UTF-8", name);
+    }
+  }
   ASSIGN_OR_RETURN(out.options.limit, ReadCount(call, "max-keys", kPageMax, kPageMax));
   ASSIGN_OR_RETURN(out.encode, ReadEncoding(call));
   return out;

@@ -64,6 +64,8 @@ wire::AwsResult<S3Target> ParseTarget(std::string_view raw_path, std::string_vie
   if (out.bucket.empty() && !key->empty()) {
     return wire::Refuse("InvalidBucketName", 400, "The specified bucket is not valid.");
   }
+  // Nothing else can be a name here, and an XML document could not repeat it.
+  if (!IsUtf8(out.bucket) || !IsUtf8(*key)) return BadUri(raw_path);
   out.key = std::move(*key);
   return out;
 }

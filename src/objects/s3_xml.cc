@@ -64,6 +64,11 @@ XmlWriter& XmlWriter::Element(std::string_view name, std::string_view text) {
   return *this;
 }
 
+XmlWriter& XmlWriter::Text(std::string_view text) {
+  Escape(text);
+  return *this;
+}
+
 std::string XmlWriter::Finish() {
   while (!open_.empty()) Close();
   return std::move(out_);

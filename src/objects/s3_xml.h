@@ -23,6 +23,8 @@ class XmlWriter {
   XmlWriter& Open(std::string_view name, std::string_view attributes = "");
   XmlWriter& Close();
   XmlWriter& Element(std::string_view name, std::string_view text);
+  // Characters of the element that is open.
+  XmlWriter& Text(std::string_view text);
   // Closes what is open.
   std::string Finish();
 
