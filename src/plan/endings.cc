@@ -186,6 +186,7 @@ Record BeginLoss(const Question& q, Record record, const InstanceView& lost) {
   if (began) {
     EnterStatus(job, "Interrupted", "Spot capacity was lost: " + what, when);
   } else {
+    AddNotes(job, {fmt::format("attempt {} was replaced: {}", job.attempts.size(), what)});
     const std::string status = job.secondary_status;
     EnterStatus(job, status, "Launched instance was unhealthy, replacing it! (" + what + ")", when);
   }
@@ -219,6 +220,8 @@ Record FinishFailing(const TrainingSnapshot& seen, Record record) {
     return record;
   }
   ++job.retries;
+  AddNotes(job,
+           {fmt::format("attempt {} was retried: {}", job.attempts.size(), job.failure_reason)});
   const std::string message = fmt::format("Starting the training job again, retry {} of {}: {}",
                                           job.retries, job.MaxRetries(), job.failure_reason);
   return BackToQueue(std::move(record), message, end);

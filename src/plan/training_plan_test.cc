@@ -142,6 +142,7 @@ TEST(LaunchingJob, ReplacesAnInstanceThatNeverCameUp) {
   EXPECT_EQ(seen.job.phase, TrainingPhase::kQueued);
   EXPECT_EQ(seen.job.attempts.back().end_reason, "lost");
   EXPECT_THAT(Statuses(seen.job), ElementsAre("Starting"));
+  EXPECT_THAT(seen.job.notes, ElementsAre(HasSubstr("attempt 1 was replaced: instance")));
 }
 
 TEST(LaunchingJob, GivesUpWhenInstanceAfterInstanceIsLost) {
@@ -526,6 +527,7 @@ TEST(OnDemandJob, RetriesInternalErrorsAsOftenAsAsked) {
   EXPECT_EQ(seen.job.phase, TrainingPhase::kQueued);
   EXPECT_EQ(seen.job.retries, 1);
   EXPECT_THAT(LastMessage(seen.job), HasSubstr("retry 1 of 1: InternalServerError"));
+  EXPECT_THAT(seen.job.notes, ElementsAre(HasSubstr("attempt 1 was retried: InternalServerError")));
   EXPECT_TRUE(seen.job.failure_reason.empty());
 }
 

@@ -86,9 +86,13 @@ Result<std::vector<ChannelFile>> FakeChannels::List(const Query& query) {
   return share;
 }
 
-Result<std::uint64_t> FakeMetrics::Offset(const std::string& source) { return offsets_[source]; }
+Result<std::uint64_t> FakeMetrics::Offset(const std::string& source) {
+  const std::lock_guard lock(mutex_);
+  return offsets_[source];
+}
 
 Status FakeMetrics::Ingest(const Batch& batch) {
+  const std::lock_guard lock(mutex_);
   std::uint64_t& offset = offsets_[batch.source];
   if (offset != batch.from) {
     return Fail(ErrorCode::kConflict, "'{}' stands at {}, not {}", batch.source, offset,

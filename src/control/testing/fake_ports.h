@@ -36,7 +36,7 @@ class FakeRecords final : public Records {
 class FakeChannels final : public ChannelSource {
  public:
   Result<std::vector<ChannelFile>> List(const Query& query) override;
-  // By URI; URIs that are not set are kNotFound.
+  // By URI; URIs that are not set are kNotFound. Filled before the first List.
   std::map<std::string, std::vector<ChannelFile>> files;
 };
 
@@ -44,10 +44,11 @@ class FakeMetrics final : public MetricSink {
  public:
   Result<std::uint64_t> Offset(const std::string& source) override;
   Status Ingest(const Batch& batch) override;
-  // Points by job name, as stored.
+  // Points by job name, as stored. Read when nothing runs.
   std::map<std::string, std::vector<store::Point>> points;
 
  private:
+  std::mutex mutex_;
   std::map<std::string, std::uint64_t> offsets_;
 };
 
@@ -55,10 +56,14 @@ class FakeSessions final : public SessionMinter {
  public:
   RoleSession Mint(const std::string& role_arn, const std::string& session_name,
                    WallTime expires) override {
+    const std::lock_guard lock(mutex_);
     last_expiry = expires;
     return {"ASIA" + session_name, "secret of " + role_arn, "token"};
   }
   WallTime last_expiry;
+
+ private:
+  std::mutex mutex_;
 };
 
 }  // namespace sabia::control::testing
