@@ -7,6 +7,7 @@
 
 #include "api/cloudwatch.h"
 #include "api/iam.h"
+#include "api/job_costs.h"
 #include "api/logs.h"
 #include "api/sts.h"
 #include "api/tags.h"
@@ -15,6 +16,7 @@
 #include "cli/aws_models.h"
 #include "cli/endpoint.h"
 #include "control/local_control.h"
+#include "cost/price_book.h"
 #include "env/posix/posix_clock.h"
 #include "env/posix/posix_files.h"
 #include "env/posix/posix_random.h"
@@ -98,6 +100,9 @@ class DaemonImpl final : public Daemon {
     dispatcher_->AddExtension("/-/spot/interrupt", [this](const auto& context, const auto& input) {
       return training_jobs_->InterruptSpot(context, input);
     });
+    dispatcher_->AddExtension("/-/cost", [this](const auto& context, const auto& input) {
+      return api::DescribeJobCost(*resources_, prices_, context, input);
+    });
     dispatcher_->AddExtension("/-/jobs/training", [this](const auto&, const auto& input) {
       return DescribeRecord(input);
     });
@@ -123,14 +128,12 @@ class DaemonImpl final : public Daemon {
                                        .region = home_->account().region,
                                        .more_names = {options_.address}}));
     ASSIGN_OR_RETURN(auto transports, wire::MakeTlsTransports(tls.server));
-    wire::HttpServerOptions options;
-    options.listeners = {{.address = options_.address, .port = options_.port},
-                         {.address = options_.address,
-                          .port = options_.tls_port,
-                          .transports = std::move(transports)}};
-    ASSIGN_OR_RETURN(server_, wire::HttpServer::Start(std::move(options), *dispatcher_, clock_));
+    RETURN_IF_ERROR(Bind(std::move(transports)));
     const bool v6 = options_.address.find(':') != std::string::npos;
-    const std::string host = v6 ? "[" + options_.address + "]" : options_.address;
+    const bool any = options_.address == "0.0.0.0" || options_.address == "::";
+    const std::string host = any  ? "127.0.0.1"
+                             : v6 ? "[" + options_.address + "]"
+                                  : options_.address;
     http_url_ = fmt::format("http://{}:{}", host, server_->port(0));
     https_url_ = fmt::format("https://{}:{}", host, server_->port(1));
     return {};
@@ -149,6 +152,30 @@ class DaemonImpl final : public Daemon {
     ASSIGN_OR_RETURN(control_, control::LocalControl::Create({*resources_, *series_, *objects_,
                                                               *authority_, files_, clock_, random_},
                                                              std::move(options)));
+    return {};
+  }
+
+  // Agents of an earlier daemon, and shells that took `sabia env`, know its ports: a free port
+  // means the same one again where that is possible.
+  Status Bind(std::shared_ptr<wire::TransportFactory> transports) {
+    const auto last = LastEndpoint(files_, options_.paths);
+    const std::uint16_t port = options_.port != 0 || !last ? options_.port : last->http_port();
+    const std::uint16_t tls_port =
+        options_.tls_port != 0 || !last ? options_.tls_port : last->https_port();
+    wire::HttpServerOptions options;
+    options.listeners = {
+        {.address = options_.address, .port = port},
+        {.address = options_.address, .port = tls_port, .transports = std::move(transports)}};
+    auto server = wire::HttpServer::Start(options, *dispatcher_, clock_);
+    if (!server && (port != options_.port || tls_port != options_.tls_port)) {
+      LogWarn("the ports of the last daemon are taken ({}); agents that it left find us late",
+              server.error().message);
+      options.listeners[0].port = options_.port;
+      options.listeners[1].port = options_.tls_port;
+      server = wire::HttpServer::Start(options, *dispatcher_, clock_);
+    }
+    if (!server) return Wrap(std::move(server).error(), "failed to listen (--port, --tls-port)");
+    server_ = std::move(server).value();
     return {};
   }
 
@@ -172,6 +199,7 @@ class DaemonImpl final : public Daemon {
   env::PosixClock clock_;
   env::PosixRandom random_;
   env::PosixFiles files_;
+  const cost::PriceBook prices_ = cost::PriceBook::BuiltIn();
   std::unique_ptr<store::Home> home_;
   std::unique_ptr<wire::CredentialAuthority> authority_;
   std::unique_ptr<store::Database> state_;

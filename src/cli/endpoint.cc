@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <charconv>
+
 #include "base/json.h"
 #include "env/posix/posix_files.h"
 
@@ -16,7 +18,19 @@ bool DaemonRuns(const store::Paths& paths) {
   return ::flock(lock->get(), LOCK_SH | LOCK_NB) != 0;
 }
 
+std::uint16_t PortOf(const std::string& url) {
+  const auto colon = url.rfind(':');
+  if (colon == std::string::npos) return 0;
+  unsigned port = 0;
+  const char* end = url.data() + url.size();
+  const auto parsed = std::from_chars(url.data() + colon + 1, end, port);
+  return parsed.ptr == end && port <= 65535 ? static_cast<std::uint16_t>(port) : 0;
+}
+
 }  // namespace
+
+std::uint16_t EndpointFile::http_port() const { return PortOf(http); }
+std::uint16_t EndpointFile::https_port() const { return PortOf(https); }
 
 Status WriteEndpoint(env::Files& files, const store::Paths& paths, const EndpointFile& endpoint) {
   const json::object document{{"pid", endpoint.pid},
@@ -27,24 +41,27 @@ Status WriteEndpoint(env::Files& files, const store::Paths& paths, const Endpoin
                                {.mode = 0644, .durability = env::Durability::kVolatile});
 }
 
-Result<EndpointFile> ReadEndpoint(env::Files& files, const store::Paths& paths) {
+Result<EndpointFile> LastEndpoint(env::Files& files, const store::Paths& paths) {
   constexpr std::size_t kFileMax = 64 << 10;
-  const auto text = files.Read(paths.endpoint(), kFileMax);
-  if (!text && text.error().code != ErrorCode::kNotFound) {
-    return tl::make_unexpected(text.error());
-  }
-  if (!text || !DaemonRuns(paths)) {
-    return Fail(ErrorCode::kUnavailable,
-                "no daemon is running on '{}'; start one with: sabia --home '{}' serve",
-                paths.home().native(), paths.home().native());
-  }
-  ASSIGN_OR_RETURN(const json::object document, ParseJsonObject(*text));
+  ASSIGN_OR_RETURN(const std::string text, files.Read(paths.endpoint(), kFileMax));
+  ASSIGN_OR_RETURN(const json::object document, ParseJsonObject(text));
   EndpointFile out;
   out.pid = static_cast<int>(GetInt(document, "pid"));
   out.http = GetString(document, "http");
   out.https = GetString(document, "https");
   out.region = GetString(document, "region");
   return out;
+}
+
+Result<EndpointFile> ReadEndpoint(env::Files& files, const store::Paths& paths) {
+  auto endpoint = LastEndpoint(files, paths);
+  if (!endpoint && endpoint.error().code != ErrorCode::kNotFound) return endpoint;
+  if (!endpoint || !DaemonRuns(paths)) {
+    return Fail(ErrorCode::kUnavailable,
+                "no daemon is running on '{}'; start one with: sabia --home '{}' serve",
+                paths.home().native(), paths.home().native());
+  }
+  return endpoint;
 }
 
 }  // namespace sabia::cli

@@ -22,6 +22,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddJobsCommand(app, invocation);
   AddLogsCommand(app, invocation);
   AddSpotCommand(app, invocation);
+  AddCostCommand(app, invocation);
   AddAlgorithmCommand(app, invocation);
   AddAgentCommand(app, invocation);
   AddCompletionCommand(app, invocation);
