@@ -1,6 +1,7 @@
 #include "cli/aws_models.h"
 
 #include <array>
+#include <utility>
 
 #include "base/json.h"
 
@@ -45,11 +46,19 @@ constexpr std::array<std::array<std::string_view, 2>, 34> kRegions = {{
     {"us-west-2", "US West (Oregon)"},
 }};
 
-// Services that clients list regions of (Session.get_available_regions); all but STS keep their
-// default host names, which AWS_ENDPOINT_URL overrides.
-constexpr std::array<std::string_view, 12> kRegionalServices = {
-    "api.sagemaker", "application-autoscaling", "ce", "ecr", "events", "iam", "lambda", "logs",
-    "monitoring",    "runtime.sagemaker",       "s3", "sns"};
+// Services that clients list regions of (Session.get_available_regions).
+constexpr std::array<std::string_view, 12> kRegionalServices = {"api.sagemaker",
+                                                                "application-autoscaling",
+                                                                "ce",
+                                                                "ecr",
+                                                                "events",
+                                                                "lambda",
+                                                                "logs",
+                                                                "metrics.sagemaker",
+                                                                "monitoring",
+                                                                "runtime.sagemaker",
+                                                                "s3",
+                                                                "sns"};
 
 json::object AllRegions(const json::object& endpoint) {
   json::object out;
@@ -57,23 +66,36 @@ json::object AllRegions(const json::object& endpoint) {
   return out;
 }
 
+// Older clients ask some services at an endpoint that has no region.
+json::object Global(json::object endpoint) {
+  endpoint["credentialScope"] = json::object{{"region", "us-east-1"}};
+  return endpoint;
+}
+
 }  // namespace
 
-std::string EndpointsDocument(std::string_view sts_host) {
+std::string EndpointsDocument(const EndpointHosts& hosts) {
   json::object regions;
   for (const auto& region : kRegions) regions[region[0]] = json::object{{"description", region[1]}};
   json::object services;
   for (const std::string_view service : kRegionalServices) {
     services[service] = json::object{{"endpoints", AllRegions({})}};
   }
+  services["s3"].as_object()["endpoints"].as_object()["aws-global"] = Global({});
+  services["iam"] = json::object{{"endpoints", json::object{{"aws-global", Global({})}}},
+                                 {"isRegionalized", false},
+                                 {"partitionEndpoint", "aws-global"}};
+  const json::object secure{{"hostname", hosts.https}, {"protocols", {"https"}}};
+  json::object sts = AllRegions(secure);
+  sts["aws-global"] = Global(secure);
   services["sts"] =
-      json::object{{"endpoints", AllRegions({{"hostname", sts_host}, {"protocols", {"https"}}})}};
+      json::object{{"endpoints", std::move(sts)}, {"partitionEndpoint", "aws-global"}};
   json::object partition{{"partition", "aws"},
                          {"partitionName", "AWS Standard"},
                          {"dnsSuffix", "amazonaws.com"},
                          {"regionRegex", "^(us|eu|ap|sa|ca|me|af|il|mx)\\-\\w+\\-\\d+$"},
-                         {"defaults", json::object{{"hostname", "{service}.{region}.{dnsSuffix}"},
-                                                   {"protocols", {"https"}},
+                         {"defaults", json::object{{"hostname", hosts.http},
+                                                   {"protocols", {"http"}},
                                                    {"signatureVersions", {"v4"}},
                                                    {"variants", json::array()}}},
                          {"regions", std::move(regions)},

@@ -179,14 +179,22 @@ class DaemonImpl final : public Daemon {
     return {};
   }
 
+  // What AWS_DATA_PATH points at.
+  Status WriteClientData() {
+    const env::Path root = options_.paths.aws_models();
+    const env::WriteOptions quick{.mode = 0644, .durability = env::Durability::kVolatile};
+    RETURN_IF_ERROR(files_.MakeDirectories(root));
+    const EndpointHosts hosts{std::string_view(http_url_).substr(sizeof("http://") - 1),
+                              std::string_view(https_url_).substr(sizeof("https://") - 1)};
+    RETURN_IF_ERROR(
+        files_.WriteAtomically(root / "endpoints.json", EndpointsDocument(hosts), quick));
+    RETURN_IF_ERROR(files_.WriteAtomically(root / "sagemaker-config.yaml", kSdkConfig, quick));
+    return {};
+  }
+
   // Tells clients where we are, and says that we are ready.
   Status Announce() {
-    const env::WriteOptions quick{.mode = 0644, .durability = env::Durability::kVolatile};
-    RETURN_IF_ERROR(files_.MakeDirectories(options_.paths.aws_models()));
-    RETURN_IF_ERROR(files_.WriteAtomically(options_.paths.aws_models() / "endpoints.json",
-                                           EndpointsDocument(https_url_.substr(8)), quick));
-    RETURN_IF_ERROR(files_.WriteAtomically(options_.paths.aws_models() / "sagemaker-config.yaml",
-                                           kSdkConfig, quick));
+    RETURN_IF_ERROR(WriteClientData());
     dispatcher_->SetReady(true);
     return WriteEndpoint(files_, options_.paths,
                          {.pid = ::getpid(),

@@ -37,6 +37,8 @@ Result<Variables> Collect(const store::Paths& paths) {
                 {"AWS_SECRET_ACCESS_KEY", GetString(keys, "SecretAccessKey")},
                 {"AWS_REGION", endpoint.region},
                 {"AWS_DEFAULT_REGION", endpoint.region},
+                // Without it, older clients ask STS at a global name that no setting changes.
+                {"AWS_STS_REGIONAL_ENDPOINTS", "regional"},
                 {"AWS_DATA_PATH", paths.aws_models().native()},
                 {"AWS_CA_BUNDLE", (paths.tls() / "bundle.pem").native()}};
   // The SageMaker SDK reports its use to AWS unless its configuration says no; an administrator's
