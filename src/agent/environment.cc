@@ -171,6 +171,12 @@ void AddAccess(const model::InstanceSpec& spec, Variables& out) {
   out["AWS_ACCESS_KEY_ID"] = spec.access_key_id;
   out["AWS_SECRET_ACCESS_KEY"] = spec.secret_access_key;
   if (!spec.session_token.empty()) out["AWS_SESSION_TOKEN"] = spec.session_token;
+  // Clients that do not know AWS_ENDPOINT_URL, or ask STS at a name of their own, find us by these.
+  if (!spec.client_data.empty()) {
+    out["AWS_DATA_PATH"] = kClientData;
+    out["AWS_CA_BUNDLE"] = kCaBundle;
+    out["AWS_STS_REGIONAL_ENDPOINTS"] = "regional";
+  }
   // The toolkit's name for the same, read by its copy of intermediate output.
   out["S3_ENDPOINT_URL"] = spec.endpoint;
 }

@@ -74,6 +74,9 @@ class Layout {
 
 // How the program sees the same places.
 inline constexpr char kOptMl[] = "/opt/ml";
+// For AWS clients in the sandbox: AWS_DATA_PATH and AWS_CA_BUNDLE.
+inline constexpr char kClientData[] = "/opt/sabia/aws-models";
+inline constexpr char kCaBundle[] = "/opt/sabia/ca-bundle.pem";
 inline constexpr char kSandboxBin[] = "/opt/sabia/bin";
 
 }  // namespace sabia::agent

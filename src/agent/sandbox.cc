@@ -80,6 +80,12 @@ void AddTrees(const model::InstanceSpec& spec, std::vector<std::string>& out) {
   }
 }
 
+// Endpoints and certificates for AWS clients of the program.
+void AddClientData(const model::InstanceSpec& spec, std::vector<std::string>& out) {
+  if (spec.network_isolation || spec.client_data.empty()) return;
+  Add(out, {"--ro-bind", spec.client_data, kClientData, "--ro-bind", spec.ca_bundle, kCaBundle});
+}
+
 Status AddCheckpoints(const model::InstanceSpec& spec, const Layout& layout,
                       std::vector<std::string>& out) {
   if (spec.checkpoint_s3_uri.empty()) return {};
@@ -146,6 +152,7 @@ Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
   AddSystem(out);
   AddEtc(layout, out);
   AddTrees(spec, out);
+  AddClientData(spec, out);
   Add(out, {"--proc", "/proc", "--dev", "/dev"});
   Add(out, {"--bind", layout.tmp().native(), "/tmp", "--bind", layout.home().native(), "/root"});
   Add(out, {"--bind", layout.root().native(), kOptMl});

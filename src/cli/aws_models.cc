@@ -74,6 +74,20 @@ json::object Global(json::object endpoint) {
 
 }  // namespace
 
+std::string StsRules(std::string_view http_url) {
+  const json::object region{{"builtIn", "AWS::Region"}, {"required", false}, {"type", "String"}};
+  const json::object endpoint{
+      {"builtIn", "SDK::Endpoint"}, {"required", false}, {"type", "String"}};
+  json::object answer{
+      {"url", http_url}, {"properties", json::object()}, {"headers", json::object()}};
+  json::object always{
+      {"conditions", json::array()}, {"endpoint", std::move(answer)}, {"type", "endpoint"}};
+  return json::serialize(
+      json::object{{"version", "1.0"},
+                   {"parameters", json::object{{"Region", region}, {"Endpoint", endpoint}}},
+                   {"rules", json::array{std::move(always)}}});
+}
+
 std::string EndpointsDocument(const EndpointHosts& hosts) {
   json::object regions;
   for (const auto& region : kRegions) regions[region[0]] = json::object{{"description", region[1]}};

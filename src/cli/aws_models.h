@@ -1,10 +1,11 @@
-// The endpoint file that AWS_DATA_PATH points clients at.
+// The endpoint files that AWS_DATA_PATH points clients at.
 //
 // Two kinds of client do not follow AWS_ENDPOINT_URL. botocore before 1.31 (Debian 12's boto3 and
-// AWS CLI) does not know it. The SageMaker Python SDK asks STS at
-// https://sts.<region>.amazonaws.com, a name that it takes from botocore's endpoints.json. botocore
-// reads an endpoints.json from AWS_DATA_PATH before its own; this one gives every service of every
-// region our address, and STS the one with TLS. So nothing reaches AWS by accident either. Pure.
+// AWS CLI) does not know it: it reads an endpoints.json from AWS_DATA_PATH before its own, and ours
+// gives every service of every region our address. The SageMaker Python SDK gives its STS client an
+// explicit https://sts.<region>.amazonaws.com: a session reads the rule set that turns parameters
+// into an endpoint from AWS_DATA_PATH too, and ours for STS leads here whatever was given. So
+// nothing reaches AWS by accident either. Pure.
 #pragma once
 
 #include <string>
@@ -19,5 +20,8 @@ struct EndpointHosts {
 
 // The document has the shape of botocore's endpoints.json, partition "aws".
 std::string EndpointsDocument(const EndpointHosts& hosts);
+
+// Of STS; the shape of botocore's endpoint-rule-set-1.json.
+std::string StsRules(std::string_view http_url);
 
 }  // namespace sabia::cli

@@ -35,5 +35,16 @@ TEST(EndpointsDocument, LeavesNoServiceWithAnAddressElsewhere) {
   }
 }
 
+TEST(StsRules, LeadHereWhateverEndpointTheClientWasGiven) {
+  const auto document = ParseJsonObject(StsRules("http://127.0.0.1:8642"));
+  ASSERT_TRUE(document);
+  const json::array& rules = document->at("rules").as_array();
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_TRUE(rules[0].at("conditions").as_array().empty());
+  EXPECT_EQ(rules[0].at("endpoint").at("url").as_string(), "http://127.0.0.1:8642");
+  // Declared, or the client refuses an explicit endpoint instead of passing it.
+  EXPECT_TRUE(document->at("parameters").as_object().contains("Endpoint"));
+}
+
 }  // namespace
 }  // namespace sabia::cli

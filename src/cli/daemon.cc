@@ -31,6 +31,7 @@
 #include "wire/credentials.h"
 #include "wire/dispatcher.h"
 #include "wire/http_server.h"
+#include "wire/schema.h"
 #include "wire/tls.h"
 #include "wire/tls_authority.h"
 
@@ -189,6 +190,10 @@ class DaemonImpl final : public Daemon {
     RETURN_IF_ERROR(
         files_.WriteAtomically(root / "endpoints.json", EndpointsDocument(hosts), quick));
     RETURN_IF_ERROR(files_.WriteAtomically(root / "sagemaker-config.yaml", kSdkConfig, quick));
+    const env::Path sts = root / "sts" / wire::FindService("sts")->api_version;
+    RETURN_IF_ERROR(files_.MakeDirectories(sts));
+    RETURN_IF_ERROR(
+        files_.WriteAtomically(sts / "endpoint-rule-set-1.json", StsRules(http_url_), quick));
     return {};
   }
 

@@ -40,7 +40,7 @@ Result<Variables> Collect(const store::Paths& paths) {
                 // Without it, older clients ask STS at a global name that no setting changes.
                 {"AWS_STS_REGIONAL_ENDPOINTS", "regional"},
                 {"AWS_DATA_PATH", paths.aws_models().native()},
-                {"AWS_CA_BUNDLE", (paths.tls() / "bundle.pem").native()}};
+                {"AWS_CA_BUNDLE", paths.ca_bundle().native()}};
   // The SageMaker SDK reports its use to AWS unless its configuration says no; an administrator's
   // own file stands.
   const env::Path admin = "/etc/xdg/sagemaker/config.yaml";

@@ -153,6 +153,8 @@ Result<fleet::Preparation> BuildSpec(const SpecInput& input, const SpecSettings&
   spec.stop_grace = settings.stop_grace;
   spec.python = settings.python;
   spec.endpoint = settings.endpoint;
+  spec.client_data = paths.aws_models().native();
+  spec.ca_bundle = paths.ca_bundle().native();
   spec.log_group = model::kTrainingLogGroup;
   spec.log_stream = model::TrainingLogStream(input.self);
   spec.log_file = paths.log_stream(spec.log_group, spec.log_stream).native();

@@ -126,6 +126,8 @@ void AddData(const InstanceSpec& s, json::object& out) {
   out["log_stream"] = s.log_stream;
   out["log_file"] = s.log_file;
   out["wake_socket"] = s.wake_socket;
+  out["client_data"] = s.client_data;
+  out["ca_bundle"] = s.ca_bundle;
   out["endpoint"] = s.endpoint;
   out["access_key_id"] = s.access_key_id;
   out["secret_access_key"] = s.secret_access_key;
@@ -143,6 +145,8 @@ void ReadData(FieldReader& in, InstanceSpec& s) {
   in.Text("log_stream", s.log_stream);
   in.Text("log_file", s.log_file);
   in.Text("wake_socket", s.wake_socket);
+  in.Text("client_data", s.client_data);
+  in.Text("ca_bundle", s.ca_bundle);
   in.Text("endpoint", s.endpoint);
   in.Text("access_key_id", s.access_key_id);
   in.Text("secret_access_key", s.secret_access_key);

@@ -107,6 +107,8 @@ struct InstanceSpec {
   std::string wake_socket;  // absolute; of the daemon
   std::string python;       // absolute path of the host's interpreter for script mode
 
+  std::string client_data;    // directory for AWS_DATA_PATH: endpoints for older clients
+  std::string ca_bundle;      // file for AWS_CA_BUNDLE
   std::string endpoint;       // "http://127.0.0.1:9000"
   std::string access_key_id;  // of the job's role session
   std::string secret_access_key;

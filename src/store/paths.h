@@ -41,6 +41,7 @@ class Paths {
   env::Path account() const { return home_ / "account.json"; }
   env::Path endpoint() const { return home_ / "endpoint.json"; }
   env::Path tls() const { return home_ / "tls"; }
+  env::Path ca_bundle() const { return tls() / "bundle.pem"; }
   env::Path aws_models() const { return home_ / "aws-models"; }
   env::Path resources_db() const { return home_ / "resources.db"; }
   env::Path objects_db() const { return home_ / "objects.db"; }

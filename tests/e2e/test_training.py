@@ -119,7 +119,7 @@ open('/opt/ml/model/' + host, 'w').write(host)
 
 
 @pytest.mark.parametrize("code,reason", [
-    ("import sys; print('bad luck'); sys.exit(3)", "exit code: 1"),
+    ("import sys; print('bad luck'); sys.exit(3)", "ExitCode 3"),
     ("open('/opt/ml/output/failure', 'w').write('x' * 3000); raise SystemExit(1)", "AlgorithmError: xxxx"),
     ("import os; os.kill(os.getpid(), 9)", "AlgorithmError"),
 ], ids=["exit", "failure-file", "killed"])
