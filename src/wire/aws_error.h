@@ -1,7 +1,7 @@
 // What AWS calls a failure: a code name, an HTTP status, a sentence.
 //
-// ToAwsError is the one place where our own errors become AWS names; business rules make AwsError values directly
-// with the helpers below. Encoders (json, query, rest-xml) are in protocol.h.
+// ToAwsError is the one place where our own errors become AWS names; business rules make AwsError
+// values directly with the helpers below. Encoders (json, query, rest-xml) are in protocol.h.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace sabia::wire {
 
 struct AwsError {
-  std::string code;      // "ValidationException"
+  std::string code;  // "ValidationException"
   unsigned status = 400;
   std::string message;
   // Extra members of a modelled exception or of an S3 error document, such as {"Key", "a/b"}.
@@ -38,10 +38,10 @@ template <typename... Args>
   return Refuse("ValidationException", 400, format, std::forward<Args>(args)...);
 }
 
-// kInvalidArgument → ValidationException 400; kNotFound → ResourceNotFound 400; kAlreadyExists → ResourceInUse 400;
-// kConflict → ConflictException 400; kDenied → AccessDeniedException 400; kResourceExhausted → ResourceLimitExceeded
-// 400; kUnimplemented → UnsupportedOperation 400; kUnavailable, kTimeout → ServiceUnavailable 503; the rest →
-// InternalFailure 500.
+// kInvalidArgument → ValidationException 400; kNotFound → ResourceNotFound 400; kAlreadyExists →
+// ResourceInUse 400; kConflict → ConflictException 400; kDenied → AccessDeniedException 400;
+// kResourceExhausted → ResourceLimitExceeded 400; kUnimplemented → UnsupportedOperation 400;
+// kUnavailable, kTimeout → ServiceUnavailable 503; the rest → InternalFailure 500.
 AwsError ToAwsError(const Error& error);
 
 }  // namespace sabia::wire

@@ -39,7 +39,7 @@ def test_a_job_survives_kill_9_of_the_daemon(fresh_engine, name, half):
 
 
 def test_everything_acknowledged_is_there_after_kill_9(fresh_engine, name):
-    engine = fresh_engine("--overcommit", "0.01")  # nothing runs: the jobs wait
+    engine = fresh_engine("--overcommit", "0")  # nothing runs: the jobs wait
     s3 = engine.client("s3")
     engine.bucket()
     for number in range(20):

@@ -72,7 +72,7 @@ for _ in range(100):
 
 
 def test_waiting_for_capacity_ends_at_max_wait(fresh_engine, name):
-    engine = fresh_engine("--overcommit", "0.01")
+    engine = fresh_engine("--overcommit", "0")
     engine.script(name, "print('never')", **spot(engine, name, StoppingCondition={
         "MaxRuntimeInSeconds": 1, "MaxWaitTimeInSeconds": 2}))
     seen = engine.wait(name, seconds=20)
