@@ -1,0 +1,95 @@
+"""The commands that people type: help, exit codes, completion, and what the README and the manual page promise."""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from engine import ROOT
+
+
+def test_every_command_explains_itself(engine):
+    top = engine.sabia("--help").stdout
+    for command in ("serve", "env", "jobs", "logs", "spot", "cost", "algorithm", "completion"):
+        assert re.search(rf"^  {command} ", top, re.M), top
+        assert "Usage:" in engine.sabia(command, "--help").stdout
+    assert "agent" not in re.findall(r"^  (\w+)", top, re.M), "started by the daemon, not by people"
+
+
+def test_exit_codes(engine, tmp_path):
+    assert engine.sabia("no-such-command", check=False).returncode == 2
+    assert engine.sabia("jobs", "no-such-job", check=False).returncode == 1
+    run = subprocess.run([engine.binary, "--home", str(tmp_path / "empty"), "jobs"], capture_output=True, text=True)
+    assert run.returncode == 3 and "serve" in run.stderr
+
+
+def test_a_second_daemon_on_the_same_home_is_refused(engine):
+    run = engine.sabia("serve", "--port", "0", "--tls-port", "0", check=False)
+    assert run.returncode == 1 and str(engine.process.pid) in run.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_accepted_by_its_shell(engine, shell, tmp_path):
+    script = engine.sabia("completion", shell).stdout
+    assert "spot" in script
+    if shutil.which(shell):
+        file = tmp_path / "completion"
+        file.write_text(script)
+        assert subprocess.run([shell, "-n", str(file)], capture_output=True).returncode == 0
+
+
+def test_jobs_logs_and_cost_of_a_job(engine, name):
+    engine.script(name, "print('hello from the job')")
+    engine.wait(name)
+    assert re.search(rf"^{name} +Completed", engine.sabia("jobs", "--contains", name).stdout, re.M)
+    text = engine.sabia("jobs", name).stdout
+    assert "Completed" in text and "on-demand" in text
+    assert engine.sabia("logs", name, "--follow").stdout == "hello from the job\n"
+    assert "billable" in engine.sabia("cost", name).stdout
+
+
+def test_the_commands_of_the_readme_work(engine, tmp_path, name):
+    """Runs the shell lines of "Use it", with the binary under test and the running engine in place of theirs."""
+    readme = (ROOT / "README.md").read_text()
+    section = readme[readme.index("## Use it"):readme.index("## What runs")]
+    lines = re.findall(r"^    (\S.*)$", section[:section.index("```python")], re.M)
+    assert lines[0] == "build/release/sabia serve" and lines[1] == 'eval "$(build/release/sabia env)"', lines
+    engine.script(name, "print('x')")
+    engine.wait(name)
+    commands = [l.split("#")[0].strip() for l in re.findall(r"^    (sabia .*)$", section, re.M)]
+    script = "\n".join(["set -e", *lines[1:], *commands])
+    script = script.replace("build/release/sabia", "sabia").replace("JOB", name)
+    assert "sabia spot interrupt" in script
+    # The job of this test has ended and was not on spot: that one line has a test of its own.
+    script = re.sub(r"^sabia spot interrupt.*$", "sabia spot interrupt --help >/dev/null", script, flags=re.M)
+    bin_directory = tmp_path / "bin"
+    bin_directory.mkdir()
+    (bin_directory / "sabia").symlink_to(engine.binary)
+    environment = {**os.environ, "PATH": f"{bin_directory}:/usr/bin:/bin", "SABIA_HOME": str(engine.home)}
+    run = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=100,
+                         cwd=tmp_path)
+    assert run.returncode == 0, (script, run.stdout, run.stderr)
+
+
+def test_the_make_targets_of_the_readme_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"make ([a-z0-9]+)", (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()):
+        assert re.search(rf"^{target}:", makefile, re.M), target
+
+
+@pytest.mark.timeout(200)
+def test_the_demo_trains_through_an_interruption(binary):
+    run = subprocess.run([str(ROOT / "examples/demo/demo.sh"), str(binary)], capture_output=True, text=True, timeout=180,
+                         env={**os.environ, "NO_COLOR": "1"})
+    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
+    for word in ("Interrupted", "Completed", "model.tar.gz", "RMSE", "saved"):
+        assert word.lower() in run.stdout.lower(), (word, run.stdout)
+    assert "\x1b[" not in run.stdout
+
+
+def test_the_manual_page_is_well_formed():
+    if not shutil.which("man"):
+        pytest.skip("man is not installed")
+    run = subprocess.run(["man", "--warnings", "-l", str(ROOT / "docs/man/sabia.1")], capture_output=True, text=True,
+                         env={**os.environ, "MANPAGER": "cat"})
+    assert run.returncode == 0 and not run.stderr.strip(), run.stderr
