@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 
-.PHONY: help build demo test unit e2e bench format tidy install clean
+.PHONY: help build dev-build demo test unit e2e bench format tidy lint install clean
 
 help:
 	@echo "make demo    build, start an engine, train Abalone on spot through an interruption, predict"
@@ -10,7 +10,7 @@ help:
 	@echo "make test    build and run every test, with the real SDKs in a virtual environment"
 	@echo "make unit    only the C++ tests;  make e2e  only those through the clients"
 	@echo "make bench   measure against the peers (docs/benchmarks.md)"
-	@echo "make format  clang-format;  make tidy  the house rules;  make install  PREFIX=/usr/local"
+	@echo "make format  clang-format;  make tidy  the house rules;  make lint  clang-tidy;  make install  PREFIX=/usr/local"
 	@echo "make clean   remove build/"
 
 build:
@@ -37,7 +37,13 @@ e2e: dev-build
 	@build/clients/python/bin/python -m pytest -q -n $(JOBS) tests/e2e --sabia build/dev/sabia
 
 tidy:
+	@tools/install-packages test
 	@tools/tidy
+
+# clang-tidy over the sources changed since BASE.
+BASE ?= origin/main
+lint: dev-build
+	@git diff --name-only --diff-filter=d $(BASE) -- 'src/*.cc' | xargs -r clang-tidy-14 -p build/dev --quiet
 
 test: tidy unit e2e
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -98,6 +99,9 @@ class DaemonImpl final : public Daemon {
     dispatcher_ = std::make_unique<wire::Dispatcher>(
         wire::DispatcherParts{actions_, *s3_, *authority_, clock_, random_},
         wire::DispatcherOptions{.region = home_->account().region});
+    dispatcher_->AddMetrics([this](wire::PrometheusText& out) {
+      if (announced_.load()) WriteServerMetrics(out);
+    });
     dispatcher_->AddExtension("/-/spot/interrupt", [this](const auto& context, const auto& input) {
       return training_jobs_->InterruptSpot(context, input);
     });
@@ -156,6 +160,21 @@ class DaemonImpl final : public Daemon {
     return {};
   }
 
+  void WriteServerMetrics(wire::PrometheusText& out) const {
+    const wire::HttpServerStats stats = server_->stats();
+    out.Family("sabia_connections", "gauge", "Open client connections.");
+    out.Sample(static_cast<double>(stats.connections));
+    out.Family("sabia_threads", "gauge", "Worker threads of the HTTP server.");
+    out.Sample(static_cast<double>(stats.threads));
+    out.Family("sabia_connections_refused_total", "counter", "Connections beyond the limit.");
+    out.Sample(static_cast<double>(stats.rejected_connections));
+    out.Family("sabia_client_timeouts_total", "counter", "Clients cut for being too slow.");
+    out.Sample(static_cast<double>(stats.timeouts));
+    out.Family("sabia_heads_refused_total", "counter",
+               "Requests refused for a malformed or long head.");
+    out.Sample(static_cast<double>(stats.refused_heads));
+  }
+
   // Agents of an earlier daemon, and shells that took `sabia env`, know its ports: a free port
   // means the same one again where that is possible.
   Status Bind(std::shared_ptr<wire::TransportFactory> transports) {
@@ -201,6 +220,7 @@ class DaemonImpl final : public Daemon {
   Status Announce() {
     RETURN_IF_ERROR(WriteClientData());
     dispatcher_->SetReady(true);
+    announced_.store(true);
     return WriteEndpoint(files_, options_.paths,
                          {.pid = ::getpid(),
                           .http = http_url_,
@@ -228,6 +248,7 @@ class DaemonImpl final : public Daemon {
   std::string https_url_;
   std::unique_ptr<control::LocalControl> control_;
   std::unique_ptr<wire::HttpServer> server_;
+  std::atomic<bool> announced_{false};  // server_ is set
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ until [ -e "$home/go" ] || grep -q requested orders.json 2>/dev/null; do sleep 0
 stopped=none; grep -q requested orders.json 2>/dev/null && stopped=requested
 echo '{"name":"loss","value":0.5,"time":'$(date +%s%3N)'}' > metrics.log
 began=$began',"done":'$(date +%s%3N)
-report '{"phase":"done","pid":'$$',"began":{'$began'},"exit_code":0,"stopped_for":"'$stopped'","model_uploaded":true}'
+report '{"phase":"done","pid":'$$',"began":{'$began'},"exit_code":0,'\
+'"stopped_for":"'$stopped'","model_uploaded":true}'
 )sh";
 
 class LocalControlTest : public ::testing::Test {
