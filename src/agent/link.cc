@@ -47,7 +47,7 @@ const sockaddr* Generic(const sockaddr_un& address) {
 
 Result<Link> Link::Open(const Layout& layout) {
   ASSIGN_OR_RETURN(env::UniqueFd lock, env::OpenFile(layout.lock(), O_RDWR | O_CREAT, 0600));
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!env::LockExclusively(lock.get())) {
     return Fail(ErrorCode::kConflict, "another agent runs in '{}'", layout.directory().native());
   }
   // A program may leave set-user-id files of its (that is, our) user in root/: nobody else may get

@@ -53,8 +53,10 @@ Status MakeDirectory(const env::Path& path) {
 
 Result<env::UniqueFd> Lock(const Paths& paths, env::Files& files) {
   ASSIGN_OR_RETURN(env::UniqueFd fd, env::OpenFile(paths.lock(), O_RDWR | O_CREAT, 0600));
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return FailErrno(errno, "failed to lock '{}'", paths.lock().native());
+  if (const Status locked = env::LockExclusively(fd.get()); !locked) {
+    if (locked.error().code != ErrorCode::kConflict) {
+      return Wrap(locked.error(), "failed to lock '" + paths.lock().native() + "'");
+    }
     const Result<std::string> pid = files.Read(paths.lock(), kSmallFile);
     return Fail(ErrorCode::kUnavailable, "a daemon with pid {} is running in '{}'",
                 pid && !pid->empty() ? pid->substr(0, pid->find('\n')) : "unknown",

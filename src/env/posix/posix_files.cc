@@ -1,6 +1,8 @@
 #include "env/posix/posix_files.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +48,17 @@ Status WriteAll(int fd, std::string_view data) {
     data.remove_prefix(static_cast<std::size_t>(n));
   }
   return {};
+}
+
+Status LockExclusively(int fd) {
+  constexpr int kTries = 20;
+  constexpr int kPauseMillis = 10;
+  for (int i = 0; i < kTries; ++i) {
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
+    if (errno != EWOULDBLOCK && errno != EINTR) return FailErrno(errno, "failed to lock");
+    ::poll(nullptr, 0, kPauseMillis);
+  }
+  return Fail(ErrorCode::kConflict, "the lock is held");
 }
 
 Status SyncDirectory(const Path& path) {

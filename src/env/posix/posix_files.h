@@ -34,6 +34,10 @@ class UniqueFd {
 Result<UniqueFd> OpenFile(const Path& path, int flags, unsigned mode = 0644);
 Status WriteAll(int fd, std::string_view data);
 Status SyncDirectory(const Path& path);
+// Takes the exclusive flock of the file. Others look whether it is held by taking a shared one for
+// an instant: such a refusal is waited out, a fifth of a second at most. kConflict: somebody holds
+// it.
+Status LockExclusively(int fd);
 
 class PosixFiles final : public Files {
  public:

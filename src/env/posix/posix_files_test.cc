@@ -1,7 +1,11 @@
 #include "env/posix/posix_files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+
+#include <thread>
 
 #include "env/testing/temporary_directory.h"
 
@@ -40,6 +44,19 @@ TEST(PosixFiles, RemovingIsIdempotentAndDoesNotFollowLinks) {
   ASSERT_TRUE(files.RemoveTree(dir.path() / "a"));
   EXPECT_TRUE(files.Exists(dir.path() / "kept").value());
   EXPECT_FALSE(files.Exists(dir.path() / "a").value());
+}
+
+TEST(LockExclusively, WaitsOutALookAndRefusesAHolder) {
+  TemporaryDirectory dir;
+  const Path path = dir.path() / "lock";
+  const UniqueFd first = *OpenFile(path, O_RDWR | O_CREAT);
+  const UniqueFd second = *OpenFile(path, O_RDWR);
+  UniqueFd looker = *OpenFile(path, O_RDWR);
+  ASSERT_EQ(::flock(looker.get(), LOCK_SH), 0);
+  std::thread look([&looker] { looker.Reset(); });
+  EXPECT_TRUE(LockExclusively(first.get()));
+  look.join();
+  EXPECT_EQ(LockExclusively(second.get()).error().code, ErrorCode::kConflict);
 }
 
 }  // namespace
