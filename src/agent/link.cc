@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "agent/text.h"
+
 namespace sabia::agent {
 namespace {
 
@@ -76,10 +78,26 @@ Status Link::Listen() {
   return {};
 }
 
+namespace {
+
+constexpr std::size_t kTextBytesMax = 8192;
+
+// File names and output of the program may hold any bytes; JSON holds text only, and a report that
+// cannot be read is as good as none.
+model::Report AsText(model::Report report) {
+  report.error = SafeUtf8(report.error, kTextBytesMax);
+  report.failure_file = SafeUtf8(report.failure_file, kTextBytesMax);
+  for (std::string& line : report.last_lines) line = SafeUtf8(line, kTextBytesMax);
+  for (std::string& note : report.notes) note = SafeUtf8(note, kTextBytesMax);
+  return report;
+}
+
+}  // namespace
+
 Status Link::Publish(const model::Report& report, bool durable) {
   env::PosixFiles files;
   const auto durability = durable ? env::Durability::kDurable : env::Durability::kVolatile;
-  RETURN_IF_ERROR(files.WriteAtomically(layout_.report(), json::serialize(report.ToJson()),
+  RETURN_IF_ERROR(files.WriteAtomically(layout_.report(), json::serialize(AsText(report).ToJson()),
                                         {.mode = 0600, .durability = durability}));
   Poke();
   return {};

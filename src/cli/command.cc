@@ -41,6 +41,27 @@ int Complain(const Error& error) {
   return error.code == ErrorCode::kUnavailable ? kExitNoDaemon : kExitFailed;
 }
 
+std::string ShellQuote(std::string_view value) {
+  std::string out = "'";
+  for (const char c : value) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::string Printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    const bool control = (c >= 0 && c < ' ') || c == 0x7F;
+    if (control && c != '\n' && c != '\t') c = '?';
+  }
+  return out;
+}
+
 bool UseColor() {
   return ::isatty(STDOUT_FILENO) == 1 && Environment("NO_COLOR").empty() &&
          Environment("TERM") != "dumb";

@@ -33,6 +33,12 @@ struct Invocation {
 // Prints "sabia: <message>" on stderr and gives the exit code of the error.
 int Complain(const Error& error);
 
+// In single quotes, as sh reads it.
+std::string ShellQuote(std::string_view value);
+
+// Text of users for a terminal: control characters but tabs and line ends become "?".
+std::string Printable(std::string_view text);
+
 // Whether to colour: stdout is a terminal, NO_COLOR is unset or empty, TERM is not dumb.
 bool UseColor();
 

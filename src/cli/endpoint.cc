@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/json.h"
+#include "cli/command.h"
 #include "env/posix/posix_files.h"
 
 namespace sabia::cli {
@@ -58,8 +59,8 @@ Result<EndpointFile> ReadEndpoint(env::Files& files, const store::Paths& paths) 
   if (!endpoint && endpoint.error().code != ErrorCode::kNotFound) return endpoint;
   if (!endpoint || !DaemonRuns(paths)) {
     return Fail(ErrorCode::kUnavailable,
-                "no daemon is running on '{}'; start one with: sabia --home '{}' serve",
-                paths.home().native(), paths.home().native());
+                "no daemon is running on '{}'; start one with: sabia --home {} serve",
+                paths.home().native(), ShellQuote(paths.home().native()));
   }
   return endpoint;
 }

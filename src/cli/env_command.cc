@@ -13,19 +13,6 @@ namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Single quotes keep everything but a single quote.
-std::string ShellQuote(std::string_view value) {
-  std::string out = "'";
-  for (const char c : value) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
-
 Result<Variables> Collect(const store::Paths& paths) {
   env::PosixFiles files;
   ASSIGN_OR_RETURN(const EndpointFile endpoint, ReadEndpoint(files, paths));

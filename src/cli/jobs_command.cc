@@ -80,8 +80,8 @@ void PrintAttempts(const model::TrainingJob& job) {
 void PrintTransitions(const model::TrainingJob& job) {
   Table table({"STATUS", "FROM", "TO", "MESSAGE"});
   for (const model::Transition& step : job.transitions) {
-    table.Add(
-        {step.status, LocalTime(step.start), step.end ? LocalTime(*step.end) : "-", step.message});
+    table.Add({step.status, LocalTime(step.start), step.end ? LocalTime(*step.end) : "-",
+               Printable(step.message)});
   }
   std::printf("\n%s", table.ToString().c_str());
 }
@@ -99,7 +99,8 @@ int PrintJob(Client& client, const JobsArguments& arguments) {
   std::printf("%s  %s / %s\n%s\n", job->name.c_str(),
               std::string(model::PrimaryStatus(job->phase)).c_str(), job->secondary_status.c_str(),
               job->arn.c_str());
-  if (!job->failure_reason.empty()) std::printf("failure: %s\n", job->failure_reason.c_str());
+  if (!job->failure_reason.empty())
+    std::printf("failure: %s\n", Printable(job->failure_reason).c_str());
   PrintTransitions(*job);
   PrintAttempts(*job);
   if (!job->final_metrics.empty()) std::printf("\n");
@@ -107,7 +108,7 @@ int PrintJob(Client& client, const JobsArguments& arguments) {
     std::printf("metric %s = %.6g\n", metric.name.c_str(), metric.value);
   }
   if (!job->notes.empty()) std::printf("\n");
-  for (const std::string& note : job->notes) std::printf("note: %s\n", note.c_str());
+  for (const std::string& note : job->notes) std::printf("note: %s\n", Printable(note).c_str());
   return kExitDone;
 }
 

@@ -1,4 +1,7 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -29,7 +32,7 @@ class LogReader {
   Status PrintNew() {
     ASSIGN_OR_RETURN(const std::vector<std::string> streams, Streams());
     for (const std::string& stream : streams) RETURN_IF_ERROR(PrintStream(stream, streams.size()));
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0) return FailErrno(errno, "failed to write the log");
     return {};
   }
 
@@ -82,12 +85,15 @@ class LogReader {
       line += FormatIso8601(FromUnixMillis(GetInt(event, "timestamp"))) + " ";
     }
     if (count > 1) line += stream.substr(stream.find('/') + 1) + " ";
-    line += GetString(event, "message") + "\n";
+    // A pipe gets the bytes, a terminal only what cannot command it.
+    const std::string message = GetString(event, "message");
+    line += (terminal_ ? Printable(message) : message) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
   }
 
   Client& client_;
   const LogsArguments& arguments_;
+  const bool terminal_ = ::isatty(STDOUT_FILENO) == 1;
   std::map<std::string, std::string> tokens_;
 };
 

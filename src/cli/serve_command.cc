@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -43,6 +44,10 @@ int Serve(const Invocation& invocation, ServeArguments arguments) {
   arguments.daemon.executable = invocation.executable;
   arguments.daemon.spot_notice = FromSeconds(arguments.spot_notice_seconds);
   arguments.daemon.stop_grace = FromSeconds(arguments.stop_grace_seconds);
+  if (::access(arguments.daemon.python.c_str(), X_OK) != 0) {
+    return Complain(
+        FailErrno(errno, "--python '{}' cannot be run", arguments.daemon.python).value());
+  }
   auto daemon = Daemon::Start(arguments.daemon);
   if (!daemon) {
     Complain(daemon.error());
@@ -51,8 +56,8 @@ int Serve(const Invocation& invocation, ServeArguments arguments) {
   const std::string home = arguments.daemon.paths.home().native();
   std::printf("sabia serves %s (TLS %s), home %s\n", (*daemon)->http_url().c_str(),
               (*daemon)->https_url().c_str(), home.c_str());
-  std::printf("in another shell: eval \"$(%s --home '%s' env)\"\n", invocation.executable.c_str(),
-              home.c_str());
+  std::printf("in another shell: eval \"$(%s --home %s env)\"\n", invocation.executable.c_str(),
+              ShellQuote(home).c_str());
   std::fflush(stdout);
 
   int signal = 0;

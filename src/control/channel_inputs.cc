@@ -56,8 +56,7 @@ Result<std::string> ListingOf(const model::ChannelSpec& spec, ChannelSource& sou
                 spec.name);
   }
   auto files = source.List(query);
-  if (!files)
-    return Wrap(files.error(), fmt::format("channel '{}' ({}): ", spec.name, spec.s3_uri));
+  if (!files) return Wrap(files.error(), fmt::format("channel '{}' ({})", spec.name, spec.s3_uri));
   return ListingText(*files);
 }
 

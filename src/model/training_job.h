@@ -127,7 +127,7 @@ struct TrainingJob {
   std::optional<WallTime> reclaim_at;  // end of the two-minute notice
   int retries = 0;                     // RetryStrategy attempts used
   std::vector<std::string>
-      notes;  // shown by `sabia jobs describe`: limits not enforced, spot without checkpoint …
+      notes;  // shown by `sabia jobs JOB`: limits not enforced, spot without checkpoint …
 
   json::object ToJson() const;
   static Result<TrainingJob> FromJson(const json::object& document);

@@ -152,7 +152,7 @@ Result<Manifest> ParseManifest(std::string_view text) {
 Result<std::vector<InputFile>> ListManifest(ObjectStore& store, const wire::S3Location& where) {
   ASSIGN_OR_RETURN(const std::string text, ReadObject(store, where));
   auto manifest = ParseManifest(text);
-  if (!manifest) return Wrap(manifest.error(), "bad manifest '" + where.key + "': ");
+  if (!manifest) return Wrap(manifest.error(), "bad manifest '" + where.key + "'");
   std::vector<InputFile> files;
   for (const std::string& suffix : manifest->suffixes) {
     const std::string uri = manifest->prefix + suffix;

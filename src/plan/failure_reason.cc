@@ -21,6 +21,17 @@ std::size_t CountCharacters(std::string_view text) {
 
 std::string Cut(std::string text) { return FirstCharacters(text, kReasonCharsMax); }
 
+// What a program wrote, fit to be shown: no control characters but tabs and line ends, none at the
+// end.
+std::string Shown(std::string text) {
+  for (char& c : text) {
+    const bool control = (c >= 0 && c < ' ') || c == 0x7F;
+    if (control && c != '\n' && c != '\t') c = ' ';
+  }
+  text.erase(text.find_last_not_of(" \t\n") + 1);
+  return text;
+}
+
 int ExitCodeOf(const model::Report& report) {
   constexpr int kShellSignalBase = 128;  // how shells and container engines print a death by signal
   if (report.exit_code) return *report.exit_code;
@@ -100,14 +111,14 @@ std::string AlgorithmFailure(const model::Report& report, const model::InstanceR
       "\nLog stream: {} of {}", model::TrainingLogStream(instance), model::kTrainingLogGroup);
   const std::string cause = CauseOf(report, instance);
   if (!report.failure_file.empty()) {
-    std::string text = Cut("AlgorithmError: " + report.failure_file);
+    std::string text = Cut("AlgorithmError: " + Shown(report.failure_file));
     AddIfItFits(text, exit);
     if (report.out_of_memory || report.signal) AddIfItFits(text, " (" + cause + ")");
     AddIfItFits(text, stream);
     return text;
   }
   std::string text = fmt::format("AlgorithmError: {} on {}{}", cause, instance.Host(), exit);
-  const std::string lines = JoinLines(report.last_lines);
+  const std::string lines = Shown(JoinLines(report.last_lines));
   constexpr std::string_view kHeading = "\nLast lines:\n";
   const std::size_t used = CountCharacters(text) + CountCharacters(stream) + kHeading.size();
   if (!lines.empty() && used + kLinesWorthKeeping <= kReasonCharsMax) {

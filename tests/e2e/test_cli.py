@@ -23,6 +23,16 @@ def test_exit_codes(engine, tmp_path):
     assert run.returncode == 3 and "serve" in run.stderr
 
 
+def test_wrong_usage_is_named(engine, tmp_path):
+    run = engine.sabia("bogus", check=False)
+    assert run.returncode == 2 and "bogus" in run.stderr
+    assert subprocess.run([engine.binary, "--home", "", "jobs"], capture_output=True).returncode == 2
+    behind = subprocess.run([engine.binary, "jobs", "--home", str(engine.home)], capture_output=True, text=True)
+    assert behind.returncode == 0, behind.stderr
+    run = engine.sabia("serve", "--python", "/no/such/python", check=False)
+    assert run.returncode == 1 and "/no/such/python" in run.stderr
+
+
 def test_a_second_daemon_on_the_same_home_is_refused(engine):
     run = engine.sabia("serve", "--port", "0", "--tls-port", "0", check=False)
     assert run.returncode == 1 and str(engine.process.pid) in run.stderr

@@ -105,3 +105,18 @@ def test_cost_explains_the_saving(engine, name):
     text = engine.sabia("cost", name).stdout
     for word in ("billable", "on-demand", "spot", "saving"):
         assert word in text.lower(), text
+
+
+def test_a_checkpoint_whose_name_is_no_text_is_noted(engine, name):
+    engine.script(name, """
+open(b'/opt/ml/checkpoints/b\\xff', 'w').write('lost')
+open('/opt/ml/checkpoints/good', 'w').write('kept')
+open('/opt/ml/model/m', 'w').write('m')
+""", **spot(engine, name))
+    seen = engine.wait(name)
+    assert seen["TrainingJobStatus"] == "Completed"
+    assert engine.artifact(seen["ModelArtifacts"]["S3ModelArtifacts"]) == {"m": b"m"}
+    assert "checkpoints are not all in S3" in engine.sabia("jobs", name).stdout
+    keys = [o["Key"] for o in engine.client("s3").list_objects_v2(
+        Bucket="data", Prefix=f"{name}/checkpoints/")["Contents"]]
+    assert keys == [f"{name}/checkpoints/good"]

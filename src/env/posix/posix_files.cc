@@ -22,6 +22,18 @@ Path TemporaryBeside(const Path& path) {
   return out;
 }
 
+// Gives their owner access to the directory and all below it; links are not followed. What cannot
+// be changed is left: the caller meets it again.
+void OpenDirectories(const Path& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return;
+  ::chmod(path.c_str(), 0700);
+  std::error_code ec;
+  for (std::filesystem::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec)) {
+    OpenDirectories(it->path());
+  }
+}
+
 }  // namespace
 
 void UniqueFd::Reset(int fd) {
@@ -122,6 +134,11 @@ Status PosixFiles::MakeDirectories(const Path& path) {
 Status PosixFiles::RemoveTree(const Path& path) {
   std::error_code ec;
   std::filesystem::remove_all(path, ec);
+  if (ec.value() == EACCES) {
+    // A directory of ours that somebody closed, which holds root back nowhere and others here.
+    OpenDirectories(path);
+    std::filesystem::remove_all(path, ec);
+  }
   if (ec) return FailErrno(ec.value(), "failed to remove '{}'", path.native());
   return {};
 }
