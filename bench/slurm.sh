@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A private Slurm (munge, slurmctld, slurmd) below a directory, as the peer of job latency and throughput.
 # Usage: bench/slurm.sh start DIR | stop DIR. After start, `SLURM_CONF=DIR/slurm.conf srun …` works.
-# Configuration: what makes Slurm quick on one node (linuxproc, no accounting, no defer, builtin scheduler).
+# Configuration: what makes Slurm quick on one node (linuxproc, no accounting, no defer, no delays between scheduling rounds).
 set -euo pipefail
 action=${1:?start or stop} dir=${2:?directory}
 mkdir -p "$dir"
@@ -43,8 +43,8 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
-SchedulerType=sched/builtin
-SchedulerParameters=sched_interval=1,batch_sched_delay=0,max_rpc_cnt=0
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,default_queue_depth=10000,partition_job_depth=10000,bf_interval=1,sched_max_job_start=0
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 MpiDefault=none
