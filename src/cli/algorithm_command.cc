@@ -15,7 +15,10 @@ void AddAlgorithmCommand(CLI::App& app, Invocation& invocation) {
   command->require_subcommand(1);
   CLI::App* xgboost = command->add_subcommand(
       "xgboost", "train | predict --model FILE [--content-type text/csv] < rows");
-  xgboost->prefix_command();  // The algorithm reads its own arguments.
+  // The algorithm reads its own arguments: none may fall through to the commands above.
+  command->fallthrough(false);
+  xgboost->fallthrough(false);
+  xgboost->prefix_command();
   xgboost->callback([&invocation, xgboost] {
     invocation.run = [xgboost] {
       env::PosixClock clock;
