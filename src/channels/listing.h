@@ -1,10 +1,10 @@
 // The listing of a channel: which objects land at which relative path, decided by the daemon,
 // checked here again.
 //
-// One JSON object per line: {"path","size","blob"} for an object of the embedded store (blob:
-// absolute path of its file), or {"path","size","bucket","key","etag"} for a remote one. A path
-// that could leave the channel's directory, or that names both a file and a directory, refuses the
-// whole listing.
+// One JSON object per line: {"path","size","bucket","key","etag"}, and "blob" for an object of the
+// embedded store: the absolute path of its file; without it the object is read from the endpoint. A
+// path that could leave the channel's directory, or that names both a file and a directory, refuses
+// the whole listing.
 //
 // Pure; any thread. Errors: kInvalidArgument with the line's number.
 #pragma once

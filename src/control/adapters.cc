@@ -39,8 +39,9 @@ Result<std::vector<ChannelFile>> EmbeddedChannels::List(const Query& query) {
   std::vector<ChannelFile> files;
   files.reserve(listed.size());
   for (objects::InputFile& file : listed) {
-    files.push_back(
-        {std::move(file.path), file.object.size, objects_.BlobPath(file.object).native()});
+    files.push_back({std::move(file.path), file.object.size,
+                     objects_.BlobPath(file.object).native(), std::move(file.bucket),
+                     std::move(file.object.key), std::move(file.object.etag)});
   }
   return files;
 }

@@ -42,8 +42,12 @@ std::vector<int> HostsOf(const json::object& source, const std::vector<std::stri
 std::string ListingText(const std::vector<ChannelFile>& files) {
   std::string text;
   for (const ChannelFile& file : files) {
-    text += json::serialize(
-        json::object{{"path", file.path}, {"size", file.size}, {"blob", file.blob}});
+    text += json::serialize(json::object{{"path", file.path},
+                                         {"size", file.size},
+                                         {"blob", file.blob},
+                                         {"bucket", file.bucket},
+                                         {"key", file.key},
+                                         {"etag", file.etag}});
     text += '\n';
   }
   return text;

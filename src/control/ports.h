@@ -37,7 +37,10 @@ class Records {
 struct ChannelFile {
   std::string path;  // below the channel's directory; safe
   std::uint64_t size = 0;
-  std::string blob;  // absolute path of the object's file
+  std::string blob;    // absolute path of the object's file
+  std::string bucket;  // where it comes from, and which version it is
+  std::string key;
+  std::string etag;
 };
 
 // Reads which objects a channel consists of. kNotFound and kInvalidArgument are the user's fault

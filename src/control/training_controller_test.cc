@@ -214,8 +214,9 @@ TEST(TrainingController, IgnoresPokesAndChangesOfStrangers) {
 
 TEST(TrainingController, GivesTheHostsTheirSharesOfAShardedChannel) {
   World world;
-  world.channels.files["s3://data/d"] = {
-      {"a", 1, "/blobs/a"}, {"b", 2, "/blobs/b"}, {"c", 3, "/blobs/c"}};
+  world.channels.files["s3://data/d"] = {{"a", 1, "/blobs/a", "data", "d/a", "e1"},
+                                         {"b", 2, "/blobs/b", "data", "d/b", "e2"},
+                                         {"c", 3, "/blobs/c", "data", "d/c", "e3"}};
   const json::object request{
       {"InputDataConfig",
        json::array{json::object{
@@ -231,10 +232,13 @@ TEST(TrainingController, GivesTheHostsTheirSharesOfAShardedChannel) {
   const auto third = ChannelsOf(request, groups, 3, world.channels);
   ASSERT_TRUE(first && second && third);
   EXPECT_EQ(first->listings.at("channel-0.jsonl"),
-            "{\"path\":\"a\",\"size\":1,\"blob\":\"/blobs/"
-            "a\"}\n{\"path\":\"c\",\"size\":3,\"blob\":\"/blobs/c\"}\n");
+            R"({"path":"a","size":1,"blob":"/blobs/a","bucket":"data","key":"d/a","etag":"e1"})"
+            "\n"
+            R"({"path":"c","size":3,"blob":"/blobs/c","bucket":"data","key":"d/c","etag":"e3"})"
+            "\n");
   EXPECT_EQ(third->listings.at("channel-0.jsonl"),
-            "{\"path\":\"b\",\"size\":2,\"blob\":\"/blobs/b\"}\n");
+            R"({"path":"b","size":2,"blob":"/blobs/b","bucket":"data","key":"d/b","etag":"e2"})"
+            "\n");
   EXPECT_THAT(second->channels, IsEmpty()) << "its group does not get the channel";
   EXPECT_EQ(first->channels[0].distribution, "ShardedByS3Key");
 }

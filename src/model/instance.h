@@ -42,10 +42,9 @@ struct ChannelSpec {
   std::string record_wrapper = "None";
   std::string compression = "None";
   std::string s3_uri;  // for messages
-  // Name of the listing file beside spec.json: JSON lines {"path","size","blob"} for objects of the
-  // embedded store (blob: absolute path to hard-link), or {"path","size","bucket","key","etag"} for
-  // remote ones. Paths are relative, normalised and checked: no "..", no empty component, no clash
-  // of a file with a directory.
+  // Name of the listing file beside spec.json: JSON lines {"path","size","bucket","key","etag"},
+  // with "blob" (absolute path to hard-link) for objects of the embedded store. Paths are relative,
+  // normalised and checked: no "..", no empty component, no clash of a file with a directory.
   std::string listing;
 };
 
