@@ -204,7 +204,7 @@ class HttpClient::Impl {
     curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
     curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME,
                      static_cast<long>(std::max<std::int64_t>(1, stall)));
-    if (IsLoopback(call.url)) curl_easy_setopt(handle, CURLOPT_PROXY, "");
+    if (options.direct || IsLoopback(call.url)) curl_easy_setopt(handle, CURLOPT_PROXY, "");
     if (!options.ca_bundle.empty()) {
       curl_easy_setopt(handle, CURLOPT_CAINFO, options.ca_bundle.c_str());
     }

@@ -21,6 +21,7 @@ struct HttpClientOptions {
   Millis connect_timeout{5'000};
   Millis stall_timeout{60'000};  // at least a second
   std::string ca_bundle;         // path of trusted certificates; "": the system's
+  bool direct = false;           // never through a proxy of the environment
 };
 
 struct HttpCall {

@@ -1,6 +1,7 @@
 #include "wire/s3_client.h"
 
 #include <cstdlib>
+#include <iterator>
 #include <pugixml.hpp>
 
 #include "base/encoding.h"
@@ -16,24 +17,27 @@ constexpr std::size_t kPagesMax = 1'000'000;  // a listing of a billion keys
 
 class HttpS3Client final : public S3Client {
  public:
-  HttpS3Client(std::unique_ptr<SignedClient> client, S3ClientOptions options)
+  HttpS3Client(S3Connection client, S3ClientOptions options)
       : client_(std::move(client)), options_(std::move(options)) {}
 
   Result<std::vector<S3Object>> List(const std::string& bucket, const std::string& prefix) override;
+  Result<S3Page> ListPage(const S3PageQuery& query) override;
+  Result<S3Object> Head(const S3Location& what) override;
   Result<std::string> Get(const S3Location& from, std::size_t limit) override;
+  Status Read(const S3Range& range, const S3Sink& sink) override {
+    return ReadRange(client_, range, sink);
+  }
   Status Download(const S3Location& from, const env::Path& target) override {
-    return DownloadObject(*client_, from, target);
+    return DownloadObject(client_, from, target);
   }
   Status Put(const S3Location& to, std::string_view content) override;
   Status Upload(const env::Path& source, const S3Location& to) override {
-    return UploadFile(*client_, {source, options_.multipart_threshold, options_.part_size}, to);
+    return UploadFile(client_, {source, options_.multipart_threshold, options_.part_size}, to);
   }
   Status Delete(const S3Location& what) override;
 
  private:
-  Result<std::string> ListPage(const std::string& bucket, const std::string& query);
-
-  std::unique_ptr<SignedClient> client_;
+  S3Connection client_;
   S3ClientOptions options_;
 };
 
@@ -50,62 +54,85 @@ Result<S3Object> ReadEntry(const pugi::xml_node& node) {
   return object;
 }
 
-Status ReadPage(const std::string& body, std::vector<S3Object>& objects, std::string& next) {
+Result<S3Page> ReadPage(const std::string& body) {
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(body.data(), body.size());
   const pugi::xml_node root = document.child("ListBucketResult");
   if (!parsed || !root) return Fail(ErrorCode::kCorrupt, "the answer is not a ListBucketResult");
+  S3Page page;
   for (const pugi::xml_node& node : root.children("Contents")) {
     ASSIGN_OR_RETURN(S3Object object, ReadEntry(node));
-    objects.push_back(std::move(object));
+    page.objects.push_back(std::move(object));
   }
-  next.clear();
   if (std::string_view(root.child_value("IsTruncated")) == "true") {
-    next = root.child_value("NextContinuationToken");
-    if (next.empty())
+    page.next = root.child_value("NextContinuationToken");
+    if (page.next.empty())
       return Fail(ErrorCode::kCorrupt, "a truncated listing does not say how to go on");
   }
-  return {};
+  return page;
 }
 
-Result<std::string> HttpS3Client::ListPage(const std::string& bucket, const std::string& query) {
+Result<S3Page> HttpS3Client::ListPage(const S3PageQuery& query) {
+  const std::string context = Describe("list", {query.bucket, query.prefix});
   SignedCall call;
-  call.request.path = "/" + UriEncode(bucket);
-  call.request.query = query;
+  client_.Address(call, {query.bucket, ""});
+  if (!query.token.empty()) {
+    call.request.query = "continuation-token=" + UriEncode(query.token) + "&";
+  }
+  call.request.query += fmt::format("encoding-type=url&list-type=2&max-keys={}&prefix={}",
+                                    query.limit, UriEncode(query.prefix));
+  if (query.token.empty() && !query.start_after.empty()) {
+    call.request.query += "&start-after=" + UriEncode(query.start_after);
+  }
   call.request.payload_hash = kEmptySha256;
-  ASSIGN_OR_RETURN(HttpAnswer answer, client_->Call(call));
-  if (answer.status != 200) return tl::unexpected<Error>(S3RefusalOf(answer, "ListObjectsV2"));
-  return std::move(answer.body);
+  auto answer = client_.Call(call);
+  if (!answer) return Wrap(std::move(answer).error(), context);
+  if (answer->status != 200) return Wrap(S3RefusalOf(*answer, "ListObjectsV2"), context);
+  auto page = ReadPage(answer->body);
+  if (!page) return Wrap(std::move(page).error(), context);
+  return page;
 }
 
 Result<std::vector<S3Object>> HttpS3Client::List(const std::string& bucket,
                                                  const std::string& prefix) {
-  const std::string query =
-      "encoding-type=url&list-type=2&max-keys=1000&prefix=" + UriEncode(prefix);
-  const std::string context = Describe("list", {bucket, prefix});
   std::vector<S3Object> objects;
-  std::string token;
-  std::string next;
-  for (std::size_t page = 0; page < kPagesMax; ++page) {
-    auto body = ListPage(
-        bucket, token.empty() ? query : "continuation-token=" + UriEncode(token) + "&" + query);
-    if (!body) return Wrap(body.error(), context);
-    if (Status read = ReadPage(*body, objects, next); !read) return Wrap(read.error(), context);
-    if (next.empty()) return objects;
-    if (next == token) break;
-    token = next;
+  S3PageQuery query{.bucket = bucket, .prefix = prefix};
+  for (std::size_t number = 0; number < kPagesMax; ++number) {
+    ASSIGN_OR_RETURN(S3Page page, ListPage(query));
+    std::move(page.objects.begin(), page.objects.end(), std::back_inserter(objects));
+    if (page.next.empty()) return objects;
+    if (page.next == query.token) break;
+    query.token = std::move(page.next);
   }
-  return Fail(ErrorCode::kCorrupt, "{}: the listing does not end", context);
+  return Fail(ErrorCode::kCorrupt, "{}: the listing does not end",
+              Describe("list", {bucket, prefix}));
+}
+
+Result<S3Object> HttpS3Client::Head(const S3Location& what) {
+  SignedCall call;
+  call.request.method = "HEAD";
+  client_.Address(call, what);
+  call.request.payload_hash = kEmptySha256;
+  auto answer = client_.Call(call);
+  if (!answer) return Wrap(std::move(answer).error(), Describe("look at", what));
+  if (answer->status != 200) return Wrap(S3RefusalOf(*answer, "HEAD"), Describe("look at", what));
+  S3Object object;
+  object.key = what.key;
+  object.etag = answer->headers.Get("ETag");
+  object.size =
+      std::strtoull(std::string(answer->headers.Get("Content-Length")).c_str(), nullptr, 10);
+  if (const auto time = ParseRfc1123(answer->headers.Get("Last-Modified"))) object.modified = *time;
+  return object;
 }
 
 Result<std::string> HttpS3Client::Get(const S3Location& from, std::size_t limit) {
   SignedCall call;
   ContentCheck check;
-  call.request.path = S3Path(from);
+  client_.Address(call, from);
   call.request.payload_hash = kEmptySha256;
   call.request.headers.Add("x-amz-checksum-mode", "ENABLED");
   call.body_max = limit;
-  auto answer = client_->Call(call);
+  auto answer = client_.Call(call);
   if (!answer) return Wrap(answer.error(), Describe("read", from));
   if (answer->status != 200) return Wrap(S3RefusalOf(*answer, "GET"), Describe("read", from));
   check.Start(answer->headers);
@@ -117,12 +144,12 @@ Result<std::string> HttpS3Client::Get(const S3Location& from, std::size_t limit)
 Status HttpS3Client::Put(const S3Location& to, std::string_view content) {
   SignedCall call;
   call.request.method = "PUT";
-  call.request.path = S3Path(to);
+  client_.Address(call, to);
   call.request.payload_hash = Hex(Sha256Of(content));
   call.request.headers.Add("x-amz-sdk-checksum-algorithm", "CRC32");
   call.request.headers.Add("x-amz-checksum-crc32", Crc32Text(Crc32(0, content)));
   call.body = content;
-  auto answer = client_->Call(call);
+  auto answer = client_.Call(call);
   if (!answer) return Wrap(answer.error(), Describe("write", to));
   if (answer->status >= 300) return Wrap(S3RefusalOf(*answer, "PUT"), Describe("write", to));
   return {};
@@ -131,9 +158,9 @@ Status HttpS3Client::Put(const S3Location& to, std::string_view content) {
 Status HttpS3Client::Delete(const S3Location& what) {
   SignedCall call;
   call.request.method = "DELETE";
-  call.request.path = S3Path(what);
+  client_.Address(call, what);
   call.request.payload_hash = kEmptySha256;
-  auto answer = client_->Call(call);
+  auto answer = client_.Call(call);
   if (!answer) return Wrap(answer.error(), Describe("delete", what));
   if (answer->status >= 300) return Wrap(S3RefusalOf(*answer, "DELETE"), Describe("delete", what));
   return {};
@@ -141,22 +168,33 @@ Status HttpS3Client::Delete(const S3Location& what) {
 
 }  // namespace
 
-std::string S3Path(const S3Location& where) {
-  return fmt::format("/{}/{}", UriEncode(where.bucket), UriEncode(where.key, true));
+void S3Connection::Address(SignedCall& call, const S3Location& where) const {
+  const std::string key = UriEncode(where.key, true);
+  // A certificate for "*.host" does not cover a bucket with a dot.
+  const bool in_host = bucket_in_host_ && where.bucket.find('.') == std::string::npos;
+  call.host_prefix = in_host ? where.bucket + "." : "";
+  call.request.path = in_host             ? "/" + key
+                      : where.key.empty() ? "/" + UriEncode(where.bucket)
+                                          : fmt::format("/{}/{}", UriEncode(where.bucket), key);
 }
 
 Result<std::unique_ptr<S3Client>> S3Client::Create(S3Endpoint endpoint, S3ClientOptions options,
                                                    env::Clock& clock) {
-  ServiceEndpoint service{std::move(endpoint.url),
-                          {std::move(endpoint.access_key_id), std::move(endpoint.secret_access_key),
-                           std::move(endpoint.session_token), std::move(endpoint.region), "s3"}};
+  ServiceEndpoint service;
+  service.url = std::move(endpoint.url);
+  service.identity = {std::move(endpoint.access_key_id), std::move(endpoint.secret_access_key),
+                      std::move(endpoint.session_token), std::move(endpoint.region), "s3"};
+  service.keys = std::move(endpoint.keys);
+  service.budget = std::move(endpoint.budget);
   SignedClient::Options calls;
   calls.patience = options.patience;
-  calls.http = {options.connect_timeout, options.stall_timeout, options.ca_bundle};
+  calls.http.connect_timeout = options.connect_timeout;
+  calls.http.stall_timeout = options.stall_timeout;
+  calls.http.ca_bundle = endpoint.ca_bundle.empty() ? options.ca_bundle : endpoint.ca_bundle;
   ASSIGN_OR_RETURN(std::unique_ptr<SignedClient> client,
                    SignedClient::Create(std::move(service), std::move(calls), clock));
-  return std::unique_ptr<S3Client>(
-      std::make_unique<HttpS3Client>(std::move(client), std::move(options)));
+  return std::unique_ptr<S3Client>(std::make_unique<HttpS3Client>(
+      S3Connection(std::move(client), endpoint.bucket_in_host), std::move(options)));
 }
 
 }  // namespace sabia::wire

@@ -1,12 +1,12 @@
 // An S3 client for agents and controllers: SigV4 over libcurl, retries with back-off and jitter.
 //
-// Works against our own server and any other S3 endpoint (path style). Retries connection failures,
-// 5xx, SlowDown and throttling for as long as the caller's patience lasts, so that an agent
-// survives a restart of the daemon.
+// Works against our own server and any other S3 endpoint (path or virtual-host style). Retries
+// connection failures, 5xx, SlowDown and throttling for as long as the caller's patience lasts, so
+// that an agent survives a restart of the daemon.
 //
 // Threading: thread-compatible; one connection is kept alive per client. Errors: kNotFound
-// (NoSuchKey, NoSuchBucket), kDenied, kInvalidArgument, kCorrupt (checksum or length differ),
-// kUnavailable or kTimeout when patience ran out.
+// (NoSuchKey, NoSuchBucket), kDenied, kInvalidArgument, kConflict (the object is another one by
+// now), kCorrupt (checksum or length differ), kUnavailable or kTimeout when patience ran out.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@
 #include "base/time.h"
 #include "env/clock.h"
 #include "env/files.h"
+#include "wire/key_provider.h"
+#include "wire/retry_budget.h"
 #include "wire/s3_uri.h"
 
 namespace sabia::wire {
@@ -30,6 +32,12 @@ struct S3Endpoint {
   std::string access_key_id;
   std::string secret_access_key;
   std::string session_token;  // "" for long-lived keys
+
+  // Where set, instead of the three above.
+  std::shared_ptr<KeyProvider> keys;
+  std::shared_ptr<RetryBudget> budget;
+  bool bucket_in_host = false;  // virtual-host style: "http://bucket.host/key"
+  std::string ca_bundle;        // path of trusted certificates; "": the system's
 };
 
 struct S3Object {
@@ -48,6 +56,29 @@ struct S3ClientOptions {
   std::uint64_t part_size = 16 << 20;  // at least 5 MiB; grows with files above 10,000 parts
 };
 
+// One page of a listing, in key order.
+struct S3Page {
+  std::vector<S3Object> objects;
+  std::string next;  // token of the next page; "" at the end
+};
+struct S3PageQuery {
+  std::string bucket;
+  std::string prefix;
+  std::string token;        // of the page before; "" for the first page
+  std::string start_after;  // without a token: only keys behind this one
+  std::size_t limit = 1000;
+};
+
+// Bytes [offset, offset + length) of one version of an object. length > 0.
+struct S3Range {
+  S3Location from;
+  std::string etag;  // the answer must be of this version; "": of any
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  bool whole = false;  // it is all of the object: its checksum can be verified
+};
+using S3Sink = std::function<Status(std::string_view)>;
+
 class S3Client {
  public:
   static Result<std::unique_ptr<S3Client>> Create(S3Endpoint endpoint, S3ClientOptions options,
@@ -57,11 +88,17 @@ class S3Client {
   // Every object below the prefix, in key order, over all pages.
   virtual Result<std::vector<S3Object>> List(const std::string& bucket,
                                              const std::string& prefix) = 0;
+  virtual Result<S3Page> ListPage(const S3PageQuery& query) = 0;
+  // Size, ETag and time of an object.
+  virtual Result<S3Object> Head(const S3Location& what) = 0;
   virtual Result<std::string> Get(const S3Location& from, std::size_t limit) = 0;
+  // The bytes of the range in order, each once, whatever breaks meanwhile. S3 has no checksums of
+  // ranges: only that of a whole object is verified, after the last byte.
+  virtual Status Read(const S3Range& range, const S3Sink& sink) = 0;
   // To a new file beside the target, length and checksum verified, then renamed over it.
   virtual Status Download(const S3Location& from, const env::Path& target) = 0;
   virtual Status Put(const S3Location& to, std::string_view content) = 0;
-  // Streams the file; in parts of 8 MiB or more above 64 MiB, all visible at once or not at all.
+  // Streams the file; long ones in parts, all visible at once or not at all.
   virtual Status Upload(const env::Path& source, const S3Location& to) = 0;
   virtual Status Delete(const S3Location& what) = 0;
 };

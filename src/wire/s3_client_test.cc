@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "env/posix/posix_clock.h"
+#include "env/testing/manual_clock.h"
 #include "env/testing/temporary_directory.h"
 #include "wire/dispatcher.h"
 #include "wire/http_server.h"
@@ -200,6 +201,135 @@ TEST_F(S3ClientTest, ABadEndpointIsNamed) {
   endpoint_.url = "ftp://x";
   EXPECT_EQ(S3Client::Create(endpoint_, options_, clock_).error().code,
             ErrorCode::kInvalidArgument);
+}
+
+TEST_F(S3ClientTest, ReadsRangesOfOneVersionWhateverBreaks) {
+  const std::string content = Noise(3 << 20);
+  s3_.objects["/bucket/big"] = content;
+  const auto read = [&](std::uint64_t offset, std::uint64_t length) {
+    std::string got;
+    const Status status =
+        client().Read({.from = {"bucket", "big"}, .etag = "e1", .offset = offset, .length = length},
+                      [&](std::string_view data) -> Status {
+                        got += data;
+                        return {};
+                      });
+    return status ? got : status.error().message;
+  };
+  EXPECT_TRUE(read(0, 1) == content.substr(0, 1));
+  EXPECT_TRUE(read(100, 1'000'000) == content.substr(100, 1'000'000));
+  s3_.faults.cut_get_after = 3;
+  s3_.faults.slow_down = 1;
+  EXPECT_TRUE(read(5, 2'000'000) == content.substr(5, 2'000'000));
+  EXPECT_THAT(s3_.last_range, HasSubstr("-2000004"));
+  EXPECT_THAT(read(3 << 20, 5), HasSubstr("another one"));
+  EXPECT_THAT(read((3 << 20) - 2, 5), HasSubstr("were asked for"));
+  s3_.SetEtag("\"e2\"");
+  EXPECT_THAT(read(0, 5), HasSubstr("another one by now"));
+}
+
+TEST_F(S3ClientTest, AWholeObjectThatIsReadIsVerified) {
+  s3_.objects["/bucket/k"] = Noise(100'000);
+  std::string got;
+  const auto read = [&] {
+    got.clear();
+    return client().Read(
+        {.from = {"bucket", "k"}, .etag = "\"e1\"", .offset = 0, .length = 100'000, .whole = true},
+        [&](std::string_view data) -> Status {
+          got += data;
+          return {};
+        });
+  };
+  s3_.faults.cut_get_after = 1;  // verified over both attempts
+  ASSERT_TRUE(read());
+  EXPECT_TRUE(got == s3_.objects["/bucket/k"]);
+  s3_.faults.wrong_bytes = 1;
+  EXPECT_EQ(read().error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(S3ClientTest, LooksAtObjectsAndPages) {
+  s3_.objects["/bucket/p/a"] = "12345";
+  s3_.objects["/bucket/p/b"] = "1";
+  s3_.objects["/bucket/p/c"] = "";
+  const auto object = client().Head({"bucket", "p/a"});
+  ASSERT_TRUE(object) << object.error().message;
+  EXPECT_EQ(object->size, 5u);
+  EXPECT_EQ(object->etag, "\"e1\"");
+  EXPECT_EQ(client().Head({"bucket", "none"}).error().code, ErrorCode::kNotFound);
+  const auto page = client().ListPage({.bucket = "bucket", .prefix = "p/"});
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->objects.size(), 2u);
+  EXPECT_FALSE(page->next.empty());
+  const auto rest = client().ListPage({.bucket = "bucket", .prefix = "p/", .start_after = "p/b"});
+  ASSERT_TRUE(rest) << rest.error().message;
+  ASSERT_EQ(rest->objects.size(), 1u);
+  EXPECT_EQ(rest->objects[0].key, "p/c");
+}
+
+TEST_F(S3ClientTest, WaitsAsLongAsItIsAskedTo) {
+  s3_.faults.slow_down = 1;
+  s3_.retry_after = "1";
+  const MonoTime before = clock_.Mono();
+  EXPECT_TRUE(client().Put({"bucket", "k"}, "v"));
+  EXPECT_GE(clock_.Mono() - before, Millis(1'000));
+  s3_.faults.slow_down = 1;
+  s3_.retry_after = "3000";  // longer than patience: not waited for
+  EXPECT_EQ(client().Put({"bucket", "k"}, "v").error().code, ErrorCode::kUnavailable);
+}
+
+TEST_F(S3ClientTest, SignsWithKeysThatAreRenewedWhenRefused) {
+  const auto profile = [&](const std::string& id) {
+    std::ofstream(directory_.path() / "credentials")
+        << "[p]\naws_access_key_id = " << id << "\naws_secret_access_key = " << std::string(40, 's')
+        << "\n";
+  };
+  profile("AKIAOUTDATED");
+  KeySource source;
+  source.kind = KeySource::Kind::kProfile;
+  source.credentials_file = (directory_.path() / "credentials").native();
+  source.profile = "p";
+  env::ManualClock manual;
+  endpoint_.keys = KeyProvider::Create(source, manual);
+  const auto refused = client().Put({"bucket", "k"}, "v");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("InvalidAccessKeyId"));
+  profile("AKIAROOTROOTROOTROOT");
+  manual.Advance(Millis(60'000));
+  const Status put = client().Put({"bucket", "k"}, "v");
+  EXPECT_TRUE(put) << put.error().message;
+}
+
+TEST_F(S3ClientTest, FollowsTheServersClockWhenOursIsWrong) {
+  s3_.objects["/bucket/k"] = "v";
+  env::ManualClock years_ago;
+  const auto client = *S3Client::Create(endpoint_, options_, years_ago);
+  EXPECT_TRUE(client->Head({"bucket", "k"}));  // whose refusal has no body
+  EXPECT_EQ(client->Get({"bucket", "k"}, 10), "v");
+  EXPECT_EQ(server_->stats().requests, 3u);
+  EXPECT_TRUE((*S3Client::Create(endpoint_, options_, years_ago))->Get({"bucket", "k"}, 10));
+}
+
+TEST_F(S3ClientTest, AddressesBucketsInTheHostAndSignsNothingForStrangers) {
+  s3_.anonymous_may_read = true;
+  s3_.objects["/k"] = "v";
+  endpoint_.bucket_in_host = true;
+  endpoint_.keys = KeyProvider::Create({}, clock_);
+  endpoint_.url = fmt::format("http://localhost:{}", server_->port(0));
+  const auto got = client().Get({"bucket", "k"}, 10);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(*got, "v");
+  EXPECT_EQ(s3_.last_host, fmt::format("bucket.localhost:{}", server_->port(0)));
+  s3_.objects["/my.bucket/k"] = "dotted";
+  EXPECT_EQ(client().Get({"my.bucket", "k"}, 10), "dotted");
+}
+
+TEST_F(S3ClientTest, AnEndpointIsSchemeHostAndPortOnly) {
+  for (const char* url : {"http://h/path", "http://u:p@h", "http://", "https://h?x", "h:9000"}) {
+    const Status checked = CheckEndpointUrl(url);
+    ASSERT_FALSE(checked) << url;
+    EXPECT_EQ(checked.error().message.find("u:p"), std::string::npos);
+  }
+  EXPECT_TRUE(CheckEndpointUrl("https://h:9000/"));
 }
 
 TEST_F(S3ClientTest, TheJsonClientCallsExtensionsAndActions) {

@@ -74,9 +74,9 @@ class Download {
   ContentCheck check_;
 };
 
-Status Fetch(SignedClient& client, const S3Location& from, Download& download) {
+Status Fetch(S3Connection& client, const S3Location& from, Download& download) {
   SignedCall call;
-  call.request.path = S3Path(from);
+  client.Address(call, from);
   call.request.payload_hash = kEmptySha256;
   call.request.headers.Add("x-amz-checksum-mode", "ENABLED");
   call.on_head = [&](unsigned status, const Headers& headers) {
@@ -99,7 +99,7 @@ Status Fetch(SignedClient& client, const S3Location& from, Download& download) {
 }  // namespace
 
 // The new file is not synced: what was downloaded can be downloaded again.
-Status DownloadObject(SignedClient& client, const S3Location& from, const env::Path& target) {
+Status DownloadObject(S3Connection& client, const S3Location& from, const env::Path& target) {
   env::Path partial = target;
   partial += ".sabia-part";
   const std::string context = fmt::format("failed to download 's3://{}/{}'", from.bucket, from.key);

@@ -10,16 +10,30 @@
 
 namespace sabia::wire {
 
-// "/bucket/some%20key", as S3 signs it.
-std::string S3Path(const S3Location& where);
+// A signed client that knows how the endpoint wants buckets to be addressed.
+class S3Connection {
+ public:
+  S3Connection(std::unique_ptr<SignedClient> client, bool bucket_in_host)
+      : client_(std::move(client)), bucket_in_host_(bucket_in_host) {}
 
-Status DownloadObject(SignedClient& client, const S3Location& from, const env::Path& target);
+  // Sets path and host of the call: "/bucket/some%20key", as S3 signs it.
+  void Address(SignedCall& call, const S3Location& where) const;
+  Result<HttpAnswer> Call(SignedCall& call) { return client_->Call(call); }
+  std::uint64_t attempts() const { return client_->attempts(); }
+
+ private:
+  std::unique_ptr<SignedClient> client_;
+  bool bucket_in_host_;
+};
+
+Status DownloadObject(S3Connection& client, const S3Location& from, const env::Path& target);
+Status ReadRange(S3Connection& client, const S3Range& range, const S3Sink& sink);
 
 struct UploadSource {
   env::Path file;
   std::uint64_t multipart_threshold = 0;
   std::uint64_t part_size = 0;
 };
-Status UploadFile(SignedClient& client, const UploadSource& source, const S3Location& to);
+Status UploadFile(S3Connection& client, const UploadSource& source, const S3Location& to);
 
 }  // namespace sabia::wire

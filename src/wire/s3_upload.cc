@@ -31,12 +31,10 @@ Result<HttpAnswer> Accepted(Result<HttpAnswer> answer, std::string_view what) {
 }
 
 // The checksum travels in a signed field, so the body itself need not be hashed a second time.
-Result<Part> PutSpan(SignedClient& client, const FileSpan& span, OutgoingRequest request) {
+Result<Part> PutSpan(S3Connection& client, const FileSpan& span, SignedCall call) {
   Part part;
   ASSIGN_OR_RETURN(const std::uint32_t crc, Crc32OfFile(span));
   part.crc32 = Crc32Text(crc);
-  SignedCall call;
-  call.request = std::move(request);
   call.request.method = "PUT";
   call.request.payload_hash = kUnsignedPayload;
   call.request.headers.Add("x-amz-sdk-checksum-algorithm", "CRC32");
@@ -49,8 +47,7 @@ Result<Part> PutSpan(SignedClient& client, const FileSpan& span, OutgoingRequest
 
 class MultipartUpload {
  public:
-  MultipartUpload(SignedClient& client, const S3Location& to)
-      : client_(client), path_(S3Path(to)) {}
+  MultipartUpload(S3Connection& client, const S3Location& to) : client_(client), to_(to) {}
 
   Status Begin() {
     SignedCall call = Post("uploads=", "");
@@ -63,10 +60,11 @@ class MultipartUpload {
     return {};
   }
   Status Add(const FileSpan& span) {
-    OutgoingRequest request;
-    request.path = path_;
-    request.query = fmt::format("partNumber={}&uploadId={}", parts_.size() + 1, UriEncode(id_));
-    ASSIGN_OR_RETURN(Part part, PutSpan(client_, span, std::move(request)));
+    SignedCall call;
+    client_.Address(call, to_);
+    call.request.query =
+        fmt::format("partNumber={}&uploadId={}", parts_.size() + 1, UriEncode(id_));
+    ASSIGN_OR_RETURN(Part part, PutSpan(client_, span, std::move(call)));
     parts_.push_back(std::move(part));
     size_ += span.length;
     return {};
@@ -93,7 +91,7 @@ class MultipartUpload {
   void Abort() {
     SignedCall call;
     call.request.method = "DELETE";
-    call.request.path = path_;
+    client_.Address(call, to_);
     call.request.query = "uploadId=" + UriEncode(id_);
     call.request.payload_hash = kEmptySha256;
     if (const auto answer = Accepted(client_.Call(call), "AbortMultipartUpload"); !answer) {
@@ -105,7 +103,7 @@ class MultipartUpload {
   SignedCall Post(std::string query, std::string_view body) {
     SignedCall call;
     call.request.method = "POST";
-    call.request.path = path_;
+    client_.Address(call, to_);
     call.request.query = std::move(query);
     call.request.payload_hash = Hex(Sha256Of(body));
     call.body = body;
@@ -114,7 +112,7 @@ class MultipartUpload {
   bool IsThere() {
     SignedCall call;
     call.request.method = "HEAD";
-    call.request.path = path_;
+    client_.Address(call, to_);
     call.request.payload_hash = kEmptySha256;
     const auto answer = client_.Call(call);
     return answer && answer->status == 200 &&
@@ -122,14 +120,14 @@ class MultipartUpload {
            answer->headers.Get("ETag").ends_with(fmt::format("-{}\"", parts_.size()));
   }
 
-  SignedClient& client_;
-  std::string path_;
+  S3Connection& client_;
+  const S3Location to_;
   std::string id_;
   std::vector<Part> parts_;
   std::uint64_t size_ = 0;
 };
 
-Status UploadInParts(SignedClient& client, const FileSpan& whole, const S3Location& to,
+Status UploadInParts(S3Connection& client, const FileSpan& whole, const S3Location& to,
                      std::uint64_t part_size) {
   MultipartUpload upload(client, to);
   RETURN_IF_ERROR(upload.Begin());
@@ -144,7 +142,7 @@ Status UploadInParts(SignedClient& client, const FileSpan& whole, const S3Locati
 
 }  // namespace
 
-Status UploadFile(SignedClient& client, const UploadSource& source, const S3Location& to) {
+Status UploadFile(S3Connection& client, const UploadSource& source, const S3Location& to) {
   const std::string context =
       fmt::format("failed to upload '{}' to 's3://{}/{}'", source.file.native(), to.bucket, to.key);
   auto file = env::OpenFile(source.file, O_RDONLY);
@@ -156,9 +154,9 @@ Status UploadFile(SignedClient& client, const UploadSource& source, const S3Loca
   const FileSpan whole{file->get(), 0, static_cast<std::uint64_t>(info.st_size)};
   Status status;
   if (whole.length <= source.multipart_threshold) {
-    OutgoingRequest request;
-    request.path = S3Path(to);
-    status = PutSpan(client, whole, std::move(request)).map([](const Part&) {});
+    SignedCall call;
+    client.Address(call, to);
+    status = PutSpan(client, whole, std::move(call)).map([](const Part&) {});
   } else {
     const std::uint64_t least = (whole.length + kPartsMax - 1) / kPartsMax;
     status = UploadInParts(client, whole, to, std::max({source.part_size, kPartMin, least}));

@@ -2,25 +2,33 @@
 //
 // Tried again: failed connections, stalls, 5xx, 429 and AWS's throttling codes; the waits double
 // from 50 ms to 5 s, each drawn at random between zero and that (full jitter), so that many agents
-// do not return together. Every attempt is signed afresh. Threading: thread-compatible.
+// do not return together; never less than a Retry-After asks for, nor than a shared retry budget
+// allows. Every attempt is signed afresh: with renewed keys when the old ones were refused, and by
+// the service's clock when it says that ours is wrong. Threading: thread-compatible.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "env/clock.h"
 #include "env/random.h"
 #include "wire/http_client.h"
+#include "wire/key_provider.h"
 #include "wire/request_signer.h"
+#include "wire/retry_budget.h"
 
 namespace sabia::wire {
 
 struct ServiceEndpoint {
   std::string url;  // "http://127.0.0.1:9000"
   SigningIdentity identity;
+  std::shared_ptr<KeyProvider> keys;    // where set, instead of the identity's own
+  std::shared_ptr<RetryBudget> budget;  // shared by all clients of an endpoint; may be null
 };
 
 struct SignedCall {
   OutgoingRequest request;  // Host is added
+  std::string host_prefix;  // "bucket.": in front of the endpoint's host
   std::string_view body;
   FileSpan file;  // or
   std::function<Status(unsigned status, const Headers& headers)> on_head;
@@ -30,6 +38,9 @@ struct SignedCall {
   std::function<Status(OutgoingRequest&)> before_retry;
   std::size_t body_max = 64 << 20;
 };
+
+// kInvalidArgument: anything but "http[s]://host[:port][/]".
+Status CheckEndpointUrl(std::string_view url);
 
 class SignedClient {
  public:
@@ -49,10 +60,15 @@ class SignedClient {
  private:
   SignedClient(ServiceEndpoint endpoint, Options options, env::Clock& clock);
   Result<HttpAnswer> Attempt(SignedCall& call);
-  bool WaitBefore(int retry, MonoTime deadline);
+  Status Sign(OutgoingRequest& request);
+  // Whether the refusal is about keys or clock, and the next attempt has others.
+  bool Mended(const HttpAnswer& answer);
+  bool WaitBefore(int retry, Millis least, MonoTime deadline);
 
   ServiceEndpoint endpoint_;
+  std::string scheme_;  // "http://"
   std::string host_;
+  Millis skew_{0};  // of the service's clock against ours
   Options options_;
   env::Clock& clock_;
   env::SeededRandom jitter_;

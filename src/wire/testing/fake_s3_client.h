@@ -53,6 +53,27 @@ class FakeS3Client final : public S3Client {
     return out;
   }
 
+  Result<S3Page> ListPage(const S3PageQuery& query) override {
+    ASSIGN_OR_RETURN(S3Page page, List(query.bucket, query.prefix).map([](auto objects) {
+      return S3Page{std::move(objects), ""};
+    }));
+    std::erase_if(page.objects,
+                  [&](const S3Object& each) { return each.key <= query.start_after; });
+    return page;
+  }
+
+  Result<S3Object> Head(const S3Location& what) override {
+    ASSIGN_OR_RETURN(const std::string content, Get(what, std::size_t{1} << 30));
+    return S3Object{what.key, content.size(), "\"fake\"", {}};
+  }
+
+  Status Read(const S3Range& range, const S3Sink& sink) override {
+    ASSIGN_OR_RETURN(const std::string content, Get(range.from, std::size_t{1} << 30));
+    if (range.offset + range.length > content.size())
+      return Fail(ErrorCode::kConflict, "the object is shorter");
+    return sink(std::string_view(content).substr(range.offset, range.length));
+  }
+
   Result<std::string> Get(const S3Location& from, std::size_t limit) override {
     RETURN_IF_ERROR(Check(from.bucket));
     return files_.Read(File(from), limit);

@@ -1,6 +1,7 @@
 // A small S3 in memory behind the real front door, with faults: for tests of clients.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,11 +29,12 @@ class MemoryS3 final : public S3Handler {
     ++requests;
     auto content = ReadAll(body, 1 << 30);
     if (!content) return Refuse(exchange, body.Refusal(content.error()));
-    if (context.principal.anonymous) return Refuse(exchange, {"AccessDenied", 403, "no", {}});
+    last_host = exchange.head().headers.Get("Host");
+    if (context.principal.anonymous && !anonymous_may_read)
+      return Refuse(exchange, {"AccessDenied", 403, "no", {}});
     if (faults.answer_500 > 0 && faults.answer_500-- > 0)
       return Refuse(exchange, {"InternalError", 500, "", {}});
-    if (faults.slow_down > 0 && faults.slow_down-- > 0)
-      return Refuse(exchange, {"SlowDown", 503, "", {}});
+    if (faults.slow_down > 0 && faults.slow_down-- > 0) return SlowDown(exchange);
     const std::string& method = exchange.head().method;
     const auto query = QueryParameters::Parse(exchange.head().raw_query);
     const std::string path = *UriDecode(exchange.head().raw_path);
@@ -60,6 +62,11 @@ class MemoryS3 final : public S3Handler {
   int aborts = 0;
   std::size_t page_size = 2;
   std::string last_range;
+  std::string retry_after;  // of SlowDown answers
+  bool anonymous_may_read = false;
+  std::string last_host;
+
+  void SetEtag(const std::string& etag) { etag_of_gets_ = etag; }
 
  private:
   using Fields = std::vector<std::pair<std::string, std::string>>;
@@ -73,6 +80,12 @@ class MemoryS3 final : public S3Handler {
     (void)exchange.Send(S3ErrorResponse(error, exchange.head().raw_path, "id"));
   }
 
+  void SlowDown(Exchange& exchange) const {
+    Response response = S3ErrorResponse({"SlowDown", 503, "", {}}, "/", "id");
+    if (!retry_after.empty()) response.headers.Add("Retry-After", retry_after);
+    (void)exchange.Send(response);
+  }
+
   void Get(Exchange& exchange, const std::string& path) {
     const auto found = objects.find(path);
     if (found == objects.end())
@@ -81,13 +94,24 @@ class MemoryS3 final : public S3Handler {
     Headers headers;
     headers.Add("ETag", etag_of_gets_);
     last_range = exchange.head().headers.Get("Range");
-    if (!last_range.empty() && exchange.head().headers.Get("If-Match") != etag_of_gets_) {
+    const auto if_match = exchange.head().headers.Find("If-Match");
+    if (if_match && *if_match != etag_of_gets_)
       return Refuse(exchange, {"PreconditionFailed", 412, "", {}});
+    std::size_t from = 0;
+    std::size_t to = object.size();
+    if (!last_range.empty()) {
+      const std::size_t dash = last_range.find('-');
+      from = std::stoul(last_range.substr(6));
+      if (dash + 1 < last_range.size()) to = std::stoul(last_range.substr(dash + 1)) + 1;
+      if (from >= object.size()) return Refuse(exchange, {"InvalidRange", 416, "", {}});
+      to = std::min(to, object.size());
+      headers.Add("Content-Range", fmt::format("bytes {}-{}/{}", from, to - 1, object.size()));
+    } else {
+      headers.Add("x-amz-checksum-crc32", Crc32Text(Crc32(0, object)));
     }
-    const std::size_t from = last_range.empty() ? 0 : std::stoul(last_range.substr(6));
-    if (from == 0) headers.Add("x-amz-checksum-crc32", Crc32Text(Crc32(0, object)));
-    (void)exchange.Begin(from == 0 ? 200 : 206, headers, object.size() - from);
-    std::string data = object.substr(from);
+    (void)exchange.Begin(last_range.empty() ? 200 : 206, headers, to - from);
+    if (exchange.head().method == "HEAD") return;
+    std::string data = object.substr(from, to - from);
     if (faults.cut_get_after > 0 && faults.cut_get_after-- > 0) {
       (void)exchange.Write(data.substr(0, data.size() / 2));
       return;
@@ -127,7 +151,10 @@ class MemoryS3 final : public S3Handler {
 
   void List(Exchange& exchange, const std::string& path, const QueryParameters& query) {
     const std::string prefix = path + "/" + std::string(query.Find("prefix").value_or(""));
-    const std::string after(query.Find("continuation-token").value_or(""));
+    std::string after(query.Find("continuation-token").value_or(""));
+    if (const auto start = query.Find("start-after"); start && after.empty()) {
+      after = path + "/" + std::string(*start);
+    }
     std::string out = "<ListBucketResult>";
     std::size_t count = 0;
     bool truncated = false;
