@@ -133,9 +133,14 @@ AwsResult<void> TrainingJobs::Change(const wire::CallContext& context, std::stri
 AwsResult<void> TrainingJobs::CheckBucket(std::string_view uri, std::string_view field) {
   const auto where = wire::ParseS3Uri(uri);
   if (!where) return RefuseValidation("{} '{}' is not an S3 URI", field, uri);
-  const auto bucket = objects_.GetBucket(where->bucket);
-  if (bucket) return {};
-  if (bucket.error().code != ErrorCode::kNotFound) return Pass(bucket.error());
+  const auto bucket = buckets_.Source(where->bucket);
+  if (!bucket) return Pass(bucket.error());
+  const Status there = (*bucket)->CheckBucket();
+  if (there) return {};
+  if (there.error().code == ErrorCode::kDenied) {
+    return RefuseValidation("{} '{}' cannot be used: {}", field, uri, there.error().message);
+  }
+  if (there.error().code != ErrorCode::kNotFound) return Pass(there.error());
   return RefuseValidation(
       "{} '{}' names bucket '{}', which does not exist. Create the bucket first.", field, uri,
       where->bucket);
@@ -150,10 +155,13 @@ AwsResult<void> TrainingJobs::CheckChannel(const wire::CallContext& context,
   const objects::InputSource input{
       manifest ? objects::InputSource::Type::kManifest : objects::InputSource::Type::kPrefix,
       GetString(source, "S3Uri")};
-  const Status checked = objects::CheckInput(objects_, input);
+  const objects::OpenBucket open = [this](const std::string& bucket) {
+    return buckets_.Source(bucket);
+  };
+  const Status checked = objects::CheckInput(open, input);
   if (checked) return {};
   const Error& error = checked.error();
-  if (error.code == ErrorCode::kInvalidArgument) {
+  if (error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kDenied) {
     return RefuseValidation("The input of channel '{}' cannot be used: {}", name, error.message);
   }
   if (error.code != ErrorCode::kNotFound) return Pass(error);

@@ -19,7 +19,7 @@
 #include "model/instance_catalog.h"
 #include "model/limits.h"
 #include "model/training_job.h"
-#include "objects/object_store.h"
+#include "objects/bucket_source.h"
 #include "store/resources.h"
 #include "wire/action.h"
 
@@ -33,9 +33,9 @@ struct TrainingJobsOptions {
 class TrainingJobs {
  public:
   // All must outlive this object and the table that its handlers are registered in.
-  TrainingJobs(store::Resources& resources, objects::ObjectStore& objects, env::Random& random,
+  TrainingJobs(store::Resources& resources, objects::Buckets& buckets, env::Random& random,
                TrainingJobsOptions options = {})
-      : options_(options), resources_(resources), objects_(objects), random_(random) {}
+      : options_(options), resources_(resources), buckets_(buckets), random_(random) {}
 
   using Answer = wire::AwsResult<json::object>;
   Answer Create(const wire::CallContext& context, const json::object& request);
@@ -70,7 +70,7 @@ class TrainingJobs {
   const model::InstanceCatalog instances_ = model::InstanceCatalog::BuiltIn();
   store::Resources& resources_;
   DocumentMemo described_;
-  objects::ObjectStore& objects_;
+  objects::Buckets& buckets_;
   env::Random& random_;
 };
 

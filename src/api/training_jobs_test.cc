@@ -11,7 +11,7 @@ namespace {
 
 class TrainingJobsTest : public ApiFixture {
  protected:
-  TrainingJobsTest() : jobs_(*resources_, *objects_, random_) {
+  TrainingJobsTest() : jobs_(*resources_, *buckets_, random_) {
     RegisterTrainingJobs(table_, jobs_);
     RegisterTags(table_, *resources_);
     PutObject("data", "train/part-0.csv", "1,2\n");

@@ -31,19 +31,30 @@ Status StoreMetrics::Ingest(const Batch& batch) {
   return series_.Ingest(batch.source, batch.from, batch.to, batch.samples);
 }
 
-Result<std::vector<ChannelFile>> EmbeddedChannels::List(const Query& query) {
+Result<std::vector<ChannelFile>> BucketChannels::List(const Query& query) {
   using Type = objects::InputSource::Type;
   const objects::InputSource source{query.manifest ? Type::kManifest : Type::kPrefix, query.s3_uri};
-  ASSIGN_OR_RETURN(std::vector<objects::InputFile> listed, objects::ListInput(objects_, source));
+  const objects::OpenBucket open = [this](const std::string& bucket) {
+    return buckets_.Source(bucket);
+  };
+  ASSIGN_OR_RETURN(std::vector<objects::InputFile> listed, objects::ListInput(open, source));
   if (query.hosts > 1) listed = objects::ShardOf(std::move(listed), query.host, query.hosts);
   std::vector<ChannelFile> files;
   files.reserve(listed.size());
   for (objects::InputFile& file : listed) {
+    const bool embedded = !file.object.blob_id.empty();
     files.push_back({std::move(file.path), file.object.size,
-                     objects_.BlobPath(file.object).native(), std::move(file.bucket),
-                     std::move(file.object.key), std::move(file.object.etag)});
+                     embedded ? objects_.BlobPath(file.object).native() : std::string(),
+                     std::move(file.bucket), std::move(file.object.key),
+                     std::move(file.object.etag)});
   }
   return files;
+}
+
+Result<std::optional<json::object>> BucketChannels::External(const std::string& bucket) {
+  ASSIGN_OR_RETURN(const auto endpoint, buckets_.External(bucket));
+  if (!endpoint) return std::optional<json::object>();
+  return std::optional(endpoint->ToJson());
 }
 
 RoleSession AuthoritySessions::Mint(const std::string& role_arn, const std::string& session_name,

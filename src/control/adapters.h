@@ -3,7 +3,7 @@
 
 #include "control/ports.h"
 #include "env/random.h"
-#include "objects/object_store.h"
+#include "objects/bucket_source.h"
 #include "wire/credentials.h"
 
 namespace sabia::control {
@@ -30,13 +30,17 @@ class StoreMetrics final : public MetricSink {
   store::Series& series_;
 };
 
-class EmbeddedChannels final : public ChannelSource {
+// Objects of the embedded store, which agents read as files, and of endpoints outside.
+class BucketChannels final : public ChannelSource {
  public:
-  explicit EmbeddedChannels(objects::ObjectStore& objects) : objects_(objects) {}
+  BucketChannels(objects::ObjectStore& objects, objects::Buckets& buckets)
+      : objects_(objects), buckets_(buckets) {}
   Result<std::vector<ChannelFile>> List(const Query& query) override;
+  Result<std::optional<json::object>> External(const std::string& bucket) override;
 
  private:
   objects::ObjectStore& objects_;
+  objects::Buckets& buckets_;
 };
 
 class AuthoritySessions final : public SessionMinter {

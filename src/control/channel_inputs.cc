@@ -53,15 +53,15 @@ std::string ListingText(const std::vector<ChannelFile>& files) {
   return text;
 }
 
-Result<std::string> ListingOf(const model::ChannelSpec& spec, ChannelSource& source,
-                              const ChannelSource::Query& query) {
+Result<std::vector<ChannelFile>> FilesOf(const model::ChannelSpec& spec, ChannelSource& source,
+                                         const ChannelSource::Query& query) {
   if (spec.name == "." || spec.name == "..") {
     return Fail(ErrorCode::kInvalidArgument, "channel '{}' has a name that cannot be a directory",
                 spec.name);
   }
   auto files = source.List(query);
   if (!files) return Wrap(files.error(), fmt::format("channel '{}' ({})", spec.name, spec.s3_uri));
-  return ListingText(*files);
+  return files;
 }
 
 }  // namespace
@@ -94,7 +94,11 @@ Result<HostChannels> ChannelsOf(const json::object& request, const std::vector<s
       query.host = static_cast<std::size_t>(place - hosts.begin());
       query.hosts = hosts.size();
     }
-    ASSIGN_OR_RETURN(out.listings[spec.listing], ListingOf(spec, source, query));
+    ASSIGN_OR_RETURN(const std::vector<ChannelFile> files, FilesOf(spec, source, query));
+    for (const ChannelFile& file : files) {
+      if (file.blob.empty()) out.remote_buckets.insert(file.bucket);
+    }
+    out.listings[spec.listing] = ListingText(files);
     out.channels.push_back(std::move(spec));
   }
   return out;

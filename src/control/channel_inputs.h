@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace sabia::control {
 struct HostChannels {
   std::vector<model::ChannelSpec> channels;
   std::map<std::string, std::string> listings;  // file name → JSON lines
+  std::set<std::string> remote_buckets;         // of objects that are no files of this machine
 };
 
 // groups: the group of each host of the job, by number; number: 1-based. A channel that names

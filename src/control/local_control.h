@@ -29,6 +29,7 @@ struct LocalControlParts {
   store::Resources& resources;
   store::Series& series;
   objects::ObjectStore& objects;
+  objects::Buckets& buckets;
   const wire::CredentialAuthority& authority;
   env::Files& files;
   env::Clock& clock;
@@ -55,7 +56,7 @@ class LocalControl {
   const fleet::Offer offer_;
   StoreRecords records_;
   StoreMetrics metrics_;
-  EmbeddedChannels channels_;
+  BucketChannels channels_;
   AuthoritySessions sessions_;
   fleet::DiskInstanceFiles files_;
   std::unique_ptr<fleet::LocalLauncher> launcher_;

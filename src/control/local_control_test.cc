@@ -43,6 +43,8 @@ class LocalControlTest : public ::testing::Test {
     SetLogLevel(LogLevel::kError);
     objects_ = std::move(*objects::ObjectStore::Open({.paths = state_.paths()}, clock_, random_));
     EXPECT_TRUE(objects_->CreateBucket("data", "us-west-2"));
+    buckets_ = std::move(
+        *objects::Buckets::Open(*objects_, {.file = state_.paths().external_s3()}, files_, clock_));
     StartDaemon();
   }
 
@@ -52,9 +54,9 @@ class LocalControlTest : public ::testing::Test {
     options.launcher.command = {"/bin/sh", "-c", kAgent, "agent"};
     options.controller.worker.spec.endpoint = "http://127.0.0.1:1";
     options.controller.worker.abort_on_illegal_step = true;
-    auto control = LocalControl::Create(
-        {state_.resources(), state_.series(), *objects_, authority_, files_, clock_, random_},
-        options);
+    auto control = LocalControl::Create({state_.resources(), state_.series(), *objects_, *buckets_,
+                                         authority_, files_, clock_, random_},
+                                        options);
     ASSERT_TRUE(control) << control.error().message;
     control_ = std::move(*control);
     ASSERT_TRUE(control_->Start());
@@ -113,6 +115,7 @@ class LocalControlTest : public ::testing::Test {
   wire::CredentialAuthority authority_{{"AKIA0000000000000000", std::string(40, 's')},
                                        "123456789012"};
   std::unique_ptr<objects::ObjectStore> objects_;
+  std::unique_ptr<objects::Buckets> buckets_;
   std::unique_ptr<LocalControl> control_;
 };
 

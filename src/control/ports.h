@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,11 @@ class ChannelSource {
     std::size_t hosts = 1;
   };
   virtual Result<std::vector<ChannelFile>> List(const Query& query) = 0;
+  // How agents reach a bucket that lives at an endpoint outside; nothing for embedded ones. Secret.
+  virtual Result<std::optional<json::object>> External(const std::string& bucket) {
+    (void)bucket;
+    return std::optional<json::object>();
+  }
 };
 
 // Where metric points go, each exactly once; same promises and errors as store::Series.

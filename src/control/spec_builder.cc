@@ -9,6 +9,7 @@
 #include "model/job_outputs.h"
 #include "model/program_path.h"
 #include "plan/training_plan.h"
+#include "wire/s3_uri.h"
 
 namespace sabia::control {
 namespace {
@@ -132,7 +133,24 @@ void FillData(const SpecInput& input, model::InstanceSpec& spec) {
   if (const auto left = plan::RunTimeLeft(input.job)) spec.run_limit = std::max(*left, Millis(1));
 }
 
+// Script mode's source, as the SDK writes it: a JSON string, or the bare text.
+std::string SubmitDirectory(const model::InstanceSpec& spec) {
+  const auto found = spec.hyperparameters.find("sagemaker_submit_directory");
+  if (found == spec.hyperparameters.end()) return {};
+  const auto parsed = ParseJson(found->second);
+  return parsed && parsed->is_string() ? std::string(View(parsed->get_string())) : found->second;
+}
+
 }  // namespace
+
+std::set<std::string> BucketsOf(const model::InstanceSpec& spec, const HostChannels& channels) {
+  std::set<std::string> out = channels.remote_buckets;
+  for (const std::string& uri :
+       {spec.model_s3_uri, spec.output_s3_uri, spec.checkpoint_s3_uri, SubmitDirectory(spec)}) {
+    if (const auto where = wire::ParseS3Uri(uri)) out.insert(where->bucket);
+  }
+  return out;
+}
 
 Result<fleet::Preparation> BuildSpec(const SpecInput& input, const SpecSettings& settings,
                                      const store::Paths& paths) {

@@ -6,6 +6,7 @@
 // record from before the image was dropped).
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct SpecInput {
   HostChannels channels;
   RoleSession session;
 };
+
+// The buckets that the agent will ask for by name: outputs, checkpoints, source code, and objects
+// of channels that are no files of this machine.
+std::set<std::string> BucketsOf(const model::InstanceSpec& spec, const HostChannels& channels);
 
 Result<fleet::Preparation> BuildSpec(const SpecInput& input, const SpecSettings& settings,
                                      const store::Paths& paths);

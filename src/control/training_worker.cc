@@ -250,6 +250,14 @@ Status TrainingWorker::Perform(JobWork& work, const plan::Launch& launch) {
   return {};
 }
 
+Status TrainingWorker::AddExternalBuckets(const HostChannels& channels, model::InstanceSpec& spec) {
+  for (const std::string& bucket : BucketsOf(spec, channels)) {
+    ASSIGN_OR_RETURN(auto endpoint, ports_.channels.External(bucket));
+    if (endpoint) spec.external_buckets[bucket] = std::move(*endpoint);
+  }
+  return {};
+}
+
 void TrainingWorker::LaunchOne(JobWork& work, JobWork::Instance& instance,
                                const RoleSession& session) {
   plan::InstanceView& view = instance.view;
@@ -262,14 +270,19 @@ void TrainingWorker::LaunchOne(JobWork& work, JobWork::Instance& instance,
   auto channels = ChannelsOf(work.job.request, groups, view.record.number, ports_.channels);
   if (!channels) {
     const ErrorCode code = channels.error().code;
-    const bool users = code == ErrorCode::kNotFound || code == ErrorCode::kInvalidArgument;
+    const bool users = code == ErrorCode::kNotFound || code == ErrorCode::kInvalidArgument ||
+                       code == ErrorCode::kDenied;
     view.fault = plan::Fault{"Data download failed: " + channels.error().message, users};
     return;
   }
-  auto prepared = BuildSpec({work.job, hosts, view.record, std::move(*channels), session},
-                            settings_.spec, paths_);
+  const SpecInput input{work.job, hosts, view.record, std::move(*channels), session};
+  auto prepared = BuildSpec(input, settings_.spec, paths_);
   if (!prepared) {
     view.fault = plan::Fault{prepared.error().message, true};
+    return;
+  }
+  if (const Status reached = AddExternalBuckets(input.channels, prepared->spec); !reached) {
+    view.fault = plan::Fault{reached.error().message, false};
     return;
   }
   Status started = ports_.files.Prepare(view.record.id, *prepared);

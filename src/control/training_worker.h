@@ -80,6 +80,8 @@ class TrainingWorker {
   Status Perform(JobWork& work, const plan::Launch& launch);
   Status Perform(JobWork& work, const plan::Order& order);
   Status Perform(JobWork& work, const plan::Kill& kill);
+  // Tells the agent how to reach what does not live here.
+  Status AddExternalBuckets(const HostChannels& channels, model::InstanceSpec& spec);
   void LaunchOne(JobWork& work, JobWork::Instance& instance, const RoleSession& session);
   void RemoveStrays(JobWork& work);
   void KillAgent(JobWork::Instance& instance);

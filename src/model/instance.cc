@@ -132,6 +132,7 @@ void AddData(const InstanceSpec& s, json::object& out) {
   out["access_key_id"] = s.access_key_id;
   out["secret_access_key"] = s.secret_access_key;
   out["session_token"] = s.session_token;
+  out["external_buckets"] = s.external_buckets;
 }
 
 void ReadData(FieldReader& in, InstanceSpec& s) {
@@ -151,6 +152,7 @@ void ReadData(FieldReader& in, InstanceSpec& s) {
   in.Text("access_key_id", s.access_key_id);
   in.Text("secret_access_key", s.secret_access_key);
   in.Text("session_token", s.session_token);
+  in.Object("external_buckets", s.external_buckets);
 }
 
 void AddLimits(const InstanceSpec& s, json::object& out) {

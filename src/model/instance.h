@@ -112,6 +112,8 @@ struct InstanceSpec {
   std::string access_key_id;  // of the job's role session
   std::string secret_access_key;
   std::string session_token;
+  // Buckets of the job that live elsewhere, by name: how to reach each (wire/external_buckets.h).
+  json::object external_buckets;
 
   json::object ToJson() const;
   static Result<InstanceSpec> FromJson(const json::object& document);

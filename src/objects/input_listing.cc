@@ -1,8 +1,5 @@
 #include "objects/input_listing.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <unordered_map>
 
@@ -72,13 +69,13 @@ Status CheckClashes(const std::vector<InputFile>& files) {
   return {};
 }
 
-Result<std::vector<InputFile>> ListPrefix(ObjectStore& store, const wire::S3Location& where) {
+Result<std::vector<InputFile>> ListPrefix(BucketSource& source, const wire::S3Location& where) {
   std::vector<InputFile> files;
   ListOptions options;
   options.prefix = where.key;
   options.limit = kPageSize;
   while (true) {
-    ASSIGN_OR_RETURN(Listing page, store.List(where.bucket, options));
+    ASSIGN_OR_RETURN(Listing page, source.List(options));
     for (ObjectInfo& object : page.objects) {
       if (IsDirectoryMarker(object)) continue;
       const std::string path(PathUnderPrefix(object.key, where.key));
@@ -94,25 +91,6 @@ Result<std::vector<InputFile>> ListPrefix(ObjectStore& store, const wire::S3Loca
   if (files.empty())
     return Fail(ErrorCode::kNotFound, "key prefix '{}' matches no object", where.key);
   return files;
-}
-
-Result<std::string> ReadObject(ObjectStore& store, const wire::S3Location& where) {
-  ASSIGN_OR_RETURN(const ObjectStore::Opened opened, store.Get(where.bucket, where.key));
-  if (opened.info.size > kManifestBytesMax) {
-    return Fail(ErrorCode::kInvalidArgument, "the manifest '{}' is longer than {} bytes", where.key,
-                kManifestBytesMax);
-  }
-  std::string text(opened.info.size, '\0');
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n =
-        ::pread(opened.fd.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0)
-      return FailErrno(n < 0 ? errno : EIO, "failed to read the manifest '{}'", where.key);
-    done += static_cast<std::size_t>(n);
-  }
-  return text;
 }
 
 struct Manifest {
@@ -149,21 +127,31 @@ Result<Manifest> ParseManifest(std::string_view text) {
   return manifest;
 }
 
-Result<std::vector<InputFile>> ListManifest(ObjectStore& store, const wire::S3Location& where) {
-  ASSIGN_OR_RETURN(const std::string text, ReadObject(store, where));
-  auto manifest = ParseManifest(text);
+Result<std::vector<InputFile>> ListManifest(const OpenBucket& open, BucketSource& source,
+                                            const wire::S3Location& where) {
+  auto text = source.Read(where.key, kManifestBytesMax);
+  if (!text) return Wrap(std::move(text).error(), "manifest '" + where.key + "'");
+  auto manifest = ParseManifest(*text);
   if (!manifest) return Wrap(manifest.error(), "bad manifest '" + where.key + "'");
   std::vector<InputFile> files;
+  std::unique_ptr<BucketSource> listed;  // every object of a manifest is in one bucket
   for (const std::string& suffix : manifest->suffixes) {
     const std::string uri = manifest->prefix + suffix;
     ASSIGN_OR_RETURN(const wire::S3Location location, wire::ParseS3Uri(uri));
     RETURN_IF_ERROR(CheckPath(suffix, location.key));
-    auto object = store.Head(location.bucket, location.key);
+    if (!listed) {
+      ASSIGN_OR_RETURN(listed, open(location.bucket));
+    }
+    auto object = listed->Head(location.key);
     if (!object)
       return Wrap(object.error(), "the manifest '" + where.key + "' lists '" + uri + "': ");
     files.push_back({suffix, location.bucket, std::move(*object)});
   }
   return files;
+}
+
+Result<std::unique_ptr<BucketSource>> InStore(ObjectStore& store, const std::string& bucket) {
+  return MakeStoreSource(store, bucket);
 }
 
 }  // namespace
@@ -177,30 +165,38 @@ std::string_view PathUnderPrefix(std::string_view key, std::string_view prefix) 
   return slash == std::string_view::npos ? key : key.substr(slash + 1);
 }
 
-Result<std::vector<InputFile>> ListInput(ObjectStore& store, const InputSource& source) {
+Result<std::vector<InputFile>> ListInput(const OpenBucket& open, const InputSource& source) {
   ASSIGN_OR_RETURN(const wire::S3Location where, wire::ParseS3Uri(source.s3_uri));
-  auto files = source.type == InputSource::Type::kManifest ? ListManifest(store, where)
-                                                           : ListPrefix(store, where);
+  ASSIGN_OR_RETURN(const std::unique_ptr<BucketSource> bucket, open(where.bucket));
+  auto files = source.type == InputSource::Type::kManifest ? ListManifest(open, *bucket, where)
+                                                           : ListPrefix(*bucket, where);
   if (!files) return files;
   RETURN_IF_ERROR(CheckClashes(*files));
   return files;
 }
 
-Status CheckInput(ObjectStore& store, const InputSource& source) {
+Status CheckInput(const OpenBucket& open, const InputSource& source) {
   ASSIGN_OR_RETURN(const wire::S3Location where, wire::ParseS3Uri(source.s3_uri));
+  ASSIGN_OR_RETURN(const std::unique_ptr<BucketSource> bucket, open(where.bucket));
   if (source.type == InputSource::Type::kManifest) {
-    ASSIGN_OR_RETURN([[maybe_unused]] const ObjectInfo manifest,
-                     store.Head(where.bucket, where.key));
-    return {};
+    return bucket->Head(where.key).map([](const ObjectInfo&) {});
   }
   ListOptions options;
   options.prefix = where.key;
   options.limit = kPageSize;  // a page holds more than markers, unless there are only markers
-  ASSIGN_OR_RETURN(const Listing page, store.List(where.bucket, options));
+  ASSIGN_OR_RETURN(const Listing page, bucket->List(options));
   const bool any =
       page.truncated || !std::all_of(page.objects.begin(), page.objects.end(), IsDirectoryMarker);
   if (!any) return Fail(ErrorCode::kNotFound, "key prefix '{}' matches no object", where.key);
   return {};
+}
+
+Result<std::vector<InputFile>> ListInput(ObjectStore& store, const InputSource& source) {
+  return ListInput([&store](const std::string& name) { return InStore(store, name); }, source);
+}
+
+Status CheckInput(ObjectStore& store, const InputSource& source) {
+  return CheckInput([&store](const std::string& name) { return InStore(store, name); }, source);
 }
 
 std::vector<InputFile> ShardOf(std::vector<InputFile> files, std::size_t host, std::size_t hosts) {

@@ -1,5 +1,4 @@
-// Which objects of the embedded store a channel consists of, and under which path the program finds
-// each.
+// Which objects a channel consists of, and under which path the program finds each.
 //
 // One rule for prefixes: a key below "<prefix>/" is found under the rest of its name; any other key
 // that begins with the prefix under its name from the last "/" of the prefix on. So `s3://b/p/`
@@ -10,16 +9,18 @@
 // Paths are safe to create below a directory: relative, no "." or "..", no empty component, none
 // both a file and a directory. Everything else is refused, naming the keys.
 //
-// Threading: as the ObjectStore. Errors: kNotFound (bucket, prefix or an object of a manifest),
+// Threading: as the BucketSource. Errors: kNotFound (bucket, prefix or an object of a manifest),
 // kInvalidArgument (URI, manifest, unsafe or clashing keys); both are the user's; others are ours.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "objects/object_store.h"
+#include "objects/bucket_source.h"
 
 namespace sabia::objects {
 
@@ -38,10 +39,14 @@ struct InputFile {
   ObjectInfo object;
 };
 
+using OpenBucket = std::function<Result<std::unique_ptr<BucketSource>>(const std::string& bucket)>;
+
 // In the order of keys (of the manifest for manifests). Never empty.
+Result<std::vector<InputFile>> ListInput(const OpenBucket& open, const InputSource& source);
 Result<std::vector<InputFile>> ListInput(ObjectStore& store, const InputSource& source);
 
 // Whether at least one object is there to read: the check at create time. kNotFound otherwise.
+Status CheckInput(const OpenBucket& open, const InputSource& source);
 Status CheckInput(ObjectStore& store, const InputSource& source);
 
 // The share of one host under ShardedByS3Key: every hosts-th file by order of keys. REQUIRES: 0 <=

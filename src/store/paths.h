@@ -7,6 +7,7 @@
 //     credentials.json       access key id and secret of the root user, mode 0600
 //     account.json           account id and default region
 //     endpoint.json          how to reach the running daemon: http and https addresses, pid
+//     external-s3.conf       written by people: buckets at S3 endpoints outside
 //     tls/                   the local CA (ca.pem, ca.key 0600), server's certificate, bundle.pem
 //     aws-models/            what AWS_DATA_PATH points at: endpoints that lead clients here
 //     resources.db           jobs, tags, instances, series (SQLite, WAL)
@@ -40,6 +41,7 @@ class Paths {
   env::Path credentials() const { return home_ / "credentials.json"; }
   env::Path account() const { return home_ / "account.json"; }
   env::Path endpoint() const { return home_ / "endpoint.json"; }
+  env::Path external_s3() const { return home_ / "external-s3.conf"; }
   env::Path tls() const { return home_ / "tls"; }
   env::Path ca_bundle() const { return tls() / "bundle.pem"; }
   env::Path aws_models() const { return home_ / "aws-models"; }

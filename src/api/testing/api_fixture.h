@@ -8,10 +8,11 @@
 #include <string>
 
 #include "base/check.h"
+#include "env/posix/posix_files.h"
 #include "env/random.h"
 #include "env/testing/manual_clock.h"
 #include "env/testing/temporary_directory.h"
-#include "objects/object_store.h"
+#include "objects/bucket_source.h"
 #include "store/database.h"
 #include "store/resources.h"
 #include "wire/action.h"
@@ -43,7 +44,9 @@ class ApiFixture : public ::testing::Test {
   env::SeededRandom random_{7};
   std::unique_ptr<store::Database> database_;
   std::unique_ptr<store::Resources> resources_;
+  env::PosixFiles files_;
   std::unique_ptr<objects::ObjectStore> objects_;
+  std::unique_ptr<objects::Buckets> buckets_;
   wire::ActionTable table_;
 };
 
@@ -57,6 +60,10 @@ inline ApiFixture::ApiFixture() {
   auto objects = objects::ObjectStore::Open(options, clock_, random_);
   CHECK_MSG(objects.has_value(), objects.error().message);
   objects_ = std::move(*objects);
+  auto buckets = objects::Buckets::Open(*objects_, {.file = directory_.path() / "external-s3.conf"},
+                                        files_, clock_);
+  CHECK_MSG(buckets.has_value(), buckets.error().message);
+  buckets_ = std::move(*buckets);
 }
 
 inline wire::CallContext ApiFixture::Context() {
