@@ -3,11 +3,11 @@
 #include <memory>
 #include <string>
 
+#include "cli/agent_s3.h"
 #include "cli/command.h"
 #include "env/posix/posix_clock.h"
 #include "fleet/posix/fork_server.h"
 #include "store/log_store.h"
-#include "wire/s3_client.h"
 
 namespace sabia::cli {
 namespace {
@@ -17,15 +17,7 @@ int RunAgentProcess(const Invocation& invocation, const std::string& directory) 
   agent::AgentOptions options;
   options.directory = directory;
   options.paths.self_exe = invocation.executable;
-  const agent::ConnectS3 connect = [&clock](const model::InstanceSpec& spec, Millis patience) {
-    wire::S3Endpoint endpoint;
-    endpoint.url = spec.endpoint;
-    endpoint.region = spec.region;
-    endpoint.access_key_id = spec.access_key_id;
-    endpoint.secret_access_key = spec.secret_access_key;
-    endpoint.session_token = spec.session_token;
-    return wire::S3Client::Create(std::move(endpoint), {.patience = patience}, clock);
-  };
+  const agent::ConnectS3 connect = MakeAgentS3(clock);
   const auto open_log = [&clock](const env::Path& stream_file) {
     return store::LogWriter::Open(stream_file, clock);
   };

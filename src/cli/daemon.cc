@@ -22,7 +22,7 @@
 #include "env/posix/posix_files.h"
 #include "env/posix/posix_random.h"
 #include "fleet/posix/machine.h"
-#include "objects/object_store.h"
+#include "objects/bucket_source.h"
 #include "objects/s3_api.h"
 #include "store/home.h"
 #include "store/log_store.h"
@@ -82,12 +82,24 @@ class DaemonImpl final : public Daemon {
     ASSIGN_OR_RETURN(objects_, objects::ObjectStore::Open(
                                    {.paths = options_.paths, .region = home_->account().region},
                                    clock_, random_));
+    return OpenBuckets();
+  }
+
+  Status OpenBuckets() {
+    objects::BucketsOptions options{.file = options_.paths.external_s3(),
+                                    .environment = options_.keys};
+    // A shell that took `sabia env` has our own keys: nobody outside knows them.
+    if (options.environment.access_key_id == authority_->root().id) {
+      options.environment.access_key_id.clear();
+    }
+    ASSIGN_OR_RETURN(buckets_,
+                     objects::Buckets::Open(*objects_, std::move(options), files_, clock_));
     return {};
   }
 
   void RegisterActions() {
     training_jobs_ = std::make_unique<api::TrainingJobs>(
-        *resources_, *objects_, random_,
+        *resources_, *buckets_, random_,
         api::TrainingJobsOptions{.spot_notice = options_.spot_notice});
     api::RegisterTrainingJobs(actions_, *training_jobs_);
     api::RegisterTags(actions_, *resources_);
@@ -154,9 +166,10 @@ class DaemonImpl final : public Daemon {
     worker.rules.reclaim_notice = options_.spot_notice;
     worker.rules.stop_grace = options_.stop_grace;
     worker.spec = {http_url_, options_.python, options_.stop_grace};
-    ASSIGN_OR_RETURN(control_, control::LocalControl::Create({*resources_, *series_, *objects_,
-                                                              *authority_, files_, clock_, random_},
-                                                             std::move(options)));
+    ASSIGN_OR_RETURN(control_,
+                     control::LocalControl::Create({*resources_, *series_, *objects_, *buckets_,
+                                                    *authority_, files_, clock_, random_},
+                                                   std::move(options)));
     return {};
   }
 
@@ -240,6 +253,7 @@ class DaemonImpl final : public Daemon {
   std::unique_ptr<store::Series> series_;
   std::unique_ptr<store::LogStore> logs_;
   std::unique_ptr<objects::ObjectStore> objects_;
+  std::unique_ptr<objects::Buckets> buckets_;
   std::unique_ptr<api::TrainingJobs> training_jobs_;
   wire::ActionTable actions_;
   std::unique_ptr<objects::S3Api> s3_;

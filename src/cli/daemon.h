@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "store/paths.h"
+#include "wire/key_source.h"
 
 namespace sabia::cli {
 
@@ -28,6 +29,7 @@ struct DaemonOptions {
   bool refuse_larger = false;   // types larger than the machine are refused instead of run
   Millis spot_notice{120'000};  // between the notice of a reclaim and its end
   Millis stop_grace{120'000};   // between SIGTERM and SIGKILL
+  wire::KeyEnvironment keys;    // for S3 endpoints outside
 };
 
 class Daemon {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "cli/aws_environment.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
 
@@ -44,6 +45,7 @@ int Serve(const Invocation& invocation, ServeArguments arguments) {
   arguments.daemon.executable = invocation.executable;
   arguments.daemon.spot_notice = FromSeconds(arguments.spot_notice_seconds);
   arguments.daemon.stop_grace = FromSeconds(arguments.stop_grace_seconds);
+  arguments.daemon.keys = ReadKeyEnvironment();
   if (::access(arguments.daemon.python.c_str(), X_OK) != 0) {
     return Complain(
         FailErrno(errno, "--python '{}' cannot be run", arguments.daemon.python).value());

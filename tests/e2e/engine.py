@@ -25,12 +25,14 @@ class Engine:
     def __init__(self, binary, home, *options):
         self.binary, self.home, self.options = str(binary), pathlib.Path(home), options
         self.process = None
+        self.variables = {}  # of the daemon's environment, beside the caller's
         self.log = open(self.home.parent / (self.home.name + ".log"), "ab")
 
     def start(self):
         self.process = subprocess.Popen(
             [self.binary, "--home", str(self.home), "serve", "--port", "0", "--tls-port", "0", *self.options],
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True,
+            env={**os.environ, **self.variables})
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:

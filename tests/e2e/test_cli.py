@@ -97,9 +97,10 @@ def test_the_demo_trains_through_an_interruption(binary):
     assert "\x1b[" not in run.stdout
 
 
-def test_the_manual_page_is_well_formed():
+@pytest.mark.parametrize("page", ["sabia.1", "sabia-external-s3.5"])
+def test_the_manual_page_is_well_formed(page):
     if not shutil.which("man"):
         pytest.skip("man is not installed")
-    run = subprocess.run(["man", "--warnings", "-l", str(ROOT / "docs/man/sabia.1")], capture_output=True, text=True,
+    run = subprocess.run(["man", "--warnings", "-l", str(ROOT / "docs/man" / page)], capture_output=True, text=True,
                          env={**os.environ, "MANPAGER": "cat"})
     assert run.returncode == 0 and not run.stderr.strip(), run.stderr

@@ -1,0 +1,66 @@
+#include "cli/agent_s3.h"
+
+#include <map>
+#include <mutex>
+
+#include "wire/external_buckets.h"
+#include "wire/routed_s3_client.h"
+
+namespace sabia::cli {
+namespace {
+
+// Thread-safe: clients are made by many threads.
+class Endpoints {
+ public:
+  explicit Endpoints(env::Clock& clock) : clock_(clock) {}
+
+  static std::string Name(const model::InstanceSpec& spec, const std::string& bucket) {
+    const json::object* outside = FindObject(spec.external_buckets, bucket);
+    return outside == nullptr ? std::string() : json::serialize(*outside);
+  }
+
+  Result<wire::S3Endpoint> Of(const model::InstanceSpec& spec, const std::string& bucket) {
+    const json::object* outside = FindObject(spec.external_buckets, bucket);
+    if (outside == nullptr) return Daemon(spec);
+    const std::lock_guard lock(mutex_);
+    const std::string name = json::serialize(*outside);
+    const auto known = open_.find(name);
+    if (known != open_.end()) return known->second;
+    ASSIGN_OR_RETURN(const auto endpoint, wire::ExternalEndpoint::FromJson(*outside));
+    return open_.emplace(name, endpoint.Open(clock_)).first->second;
+  }
+
+ private:
+  static wire::S3Endpoint Daemon(const model::InstanceSpec& spec) {
+    wire::S3Endpoint endpoint;
+    endpoint.url = spec.endpoint;
+    endpoint.region = spec.region;
+    endpoint.access_key_id = spec.access_key_id;
+    endpoint.secret_access_key = spec.secret_access_key;
+    endpoint.session_token = spec.session_token;
+    return endpoint;
+  }
+
+  env::Clock& clock_;
+  std::mutex mutex_;
+  std::map<std::string, wire::S3Endpoint> open_;
+};
+
+}  // namespace
+
+agent::ConnectS3 MakeAgentS3(env::Clock& clock) {
+  const auto endpoints = std::make_shared<Endpoints>(clock);
+  return [endpoints, &clock](const model::InstanceSpec& spec,
+                             Millis patience) -> Result<std::unique_ptr<wire::S3Client>> {
+    wire::S3Route route;
+    route.name = [&spec](const std::string& bucket) { return Endpoints::Name(spec, bucket); };
+    route.connect = [endpoints, &spec, &clock, patience](
+                        const std::string& bucket) -> Result<std::unique_ptr<wire::S3Client>> {
+      ASSIGN_OR_RETURN(wire::S3Endpoint endpoint, endpoints->Of(spec, bucket));
+      return wire::S3Client::Create(std::move(endpoint), {.patience = patience}, clock);
+    };
+    return wire::MakeRoutedS3Client(std::move(route));
+  };
+}
+
+}  // namespace sabia::cli

@@ -1,0 +1,13 @@
+// The agent's way to S3: the daemon's endpoint, and endpoints outside for the buckets that the
+// specification names.
+#pragma once
+
+#include "agent/hook.h"
+
+namespace sabia::cli {
+
+// The clock must outlive every client. Keys and retry budgets of an endpoint outside are shared by
+// all clients that are made.
+agent::ConnectS3 MakeAgentS3(env::Clock& clock);
+
+}  // namespace sabia::cli
