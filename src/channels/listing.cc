@@ -11,28 +11,10 @@ constexpr std::size_t kPathMax = 4096;
 constexpr std::size_t kComponentMax = 255;
 
 Result<ListedObject> ParseLine(std::string_view line) {
-  ASSIGN_OR_RETURN(const json::object document, ParseJsonObject(line));
-  ListedObject out;
-  out.path = GetString(document, "path");
-  out.blob = GetString(document, "blob");
-  out.bucket = GetString(document, "bucket");
-  out.key = GetString(document, "key");
-  out.etag = GetString(document, "etag");
-  const std::int64_t size = GetInt(document, "size", -1);
-  if (size < 0) return Fail(ErrorCode::kInvalidArgument, "member 'size' is missing or negative");
-  out.size = static_cast<std::uint64_t>(size);
-  if (!IsSafeRelativePath(out.path)) {
-    return Fail(ErrorCode::kInvalidArgument, "path '{}' is not a relative path inside the channel",
-                out.path);
-  }
-  if (!out.local() && (out.bucket.empty() || out.key.empty())) {
-    return Fail(ErrorCode::kInvalidArgument, "'{}' has neither a blob nor a bucket and key",
-                out.path);
-  }
-  if (out.local() && out.blob.front() != '/') {
-    return Fail(ErrorCode::kInvalidArgument, "blob '{}' is not an absolute path", out.blob);
-  }
-  return out;
+  ASSIGN_OR_RETURN(ListedObject out, ParseListedObject(line));
+  if (IsSafeRelativePath(out.path)) return out;
+  return Fail(ErrorCode::kInvalidArgument, "path '{}' is not a relative path inside the channel",
+              out.path);
 }
 
 Status CheckClashes(const std::vector<ListedObject>& objects) {
@@ -67,6 +49,27 @@ bool IsSafeRelativePath(std::string_view path) {
     if (slash == path.npos) return true;
     path.remove_prefix(slash + 1);
   }
+}
+
+Result<ListedObject> ParseListedObject(std::string_view line) {
+  ASSIGN_OR_RETURN(const json::object document, ParseJsonObject(line));
+  ListedObject out;
+  out.path = GetString(document, "path");
+  out.blob = GetString(document, "blob");
+  out.bucket = GetString(document, "bucket");
+  out.key = GetString(document, "key");
+  out.etag = GetString(document, "etag");
+  const std::int64_t size = GetInt(document, "size", -1);
+  if (size < 0) return Fail(ErrorCode::kInvalidArgument, "member 'size' is missing or negative");
+  out.size = static_cast<std::uint64_t>(size);
+  if (!out.local() && (out.bucket.empty() || out.key.empty())) {
+    return Fail(ErrorCode::kInvalidArgument, "'{}' has neither a blob nor a bucket and key",
+                out.path);
+  }
+  if (out.local() && out.blob.front() != '/') {
+    return Fail(ErrorCode::kInvalidArgument, "blob '{}' is not an absolute path", out.blob);
+  }
+  return out;
 }
 
 Result<std::vector<ListedObject>> ParseListing(std::string_view text) {

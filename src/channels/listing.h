@@ -36,4 +36,7 @@ bool IsSafeRelativePath(std::string_view path);
 
 Result<std::vector<ListedObject>> ParseListing(std::string_view text);
 
+// One line, for callers that make no path of `path`: it is not looked at.
+Result<ListedObject> ParseListedObject(std::string_view line);
+
 }  // namespace sabia::channels

@@ -52,27 +52,56 @@ class LocalObjectReader final : public ObjectReader {
       return Fail(code, "{}: {}", NameOf(object),
                   code == ErrorCode::kNotFound ? "it was deleted or replaced" : fd.error().message);
     }
-    struct stat info {};
-    if (::fstat(fd->get(), &info) != 0)
-      return FailErrno(errno, "failed to look at {}", NameOf(object));
-    const auto bytes = static_cast<std::uint64_t>(info.st_size);
-    if (!S_ISREG(info.st_mode) || bytes != object.size) {
-      return Fail(ErrorCode::kConflict, "{} has {} bytes now, and had {} when it was listed",
-                  NameOf(object), bytes, object.size);
-    }
-    if (range.offset > bytes || range.length.value_or(0) > bytes - range.offset) {
-      return Fail(ErrorCode::kInvalidArgument, "{} has {} bytes; asked for {} from {}",
-                  NameOf(object), bytes, range.length.value_or(0), range.offset);
-    }
-    return std::make_unique<LocalStream>(
-        std::move(*fd), range.offset, range.length.value_or(bytes - range.offset), NameOf(object));
+    return MakeFileStream(std::move(*fd), object, range);
   }
+};
+
+class SplitReader final : public ObjectReader {
+ public:
+  SplitReader(std::unique_ptr<ObjectReader> local, std::unique_ptr<ObjectReader> remote)
+      : local_(std::move(local)), remote_(std::move(remote)) {}
+
+  Result<std::unique_ptr<ObjectStream>> Open(const ListedObject& object, ByteRange range) override {
+    return (object.local() ? *local_ : *remote_).Open(object, range);
+  }
+  void Cancel() override {
+    local_->Cancel();
+    remote_->Cancel();
+  }
+
+ private:
+  const std::unique_ptr<ObjectReader> local_;
+  const std::unique_ptr<ObjectReader> remote_;
 };
 
 }  // namespace
 
 std::unique_ptr<ObjectReader> MakeLocalObjectReader() {
   return std::make_unique<LocalObjectReader>();
+}
+
+std::unique_ptr<ObjectReader> MakeSplitReader(std::unique_ptr<ObjectReader> local,
+                                              std::unique_ptr<ObjectReader> remote) {
+  return std::make_unique<SplitReader>(std::move(local), std::move(remote));
+}
+
+Result<std::unique_ptr<ObjectStream>> MakeFileStream(env::UniqueFd file, const ListedObject& object,
+                                                     ByteRange range) {
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0)
+    return FailErrno(errno, "failed to look at {}", NameOf(object));
+  const auto bytes = static_cast<std::uint64_t>(info.st_size);
+  const bool sized = object.local() || !object.etag.empty();
+  if (!S_ISREG(info.st_mode) || (sized && bytes != object.size)) {
+    return Fail(ErrorCode::kConflict, "{} has {} bytes now, and had {} when it was listed",
+                NameOf(object), bytes, object.size);
+  }
+  if (range.offset > bytes || range.length.value_or(0) > bytes - range.offset) {
+    return Fail(ErrorCode::kInvalidArgument, "{} has {} bytes; asked for {} from {}",
+                NameOf(object), bytes, range.length.value_or(0), range.offset);
+  }
+  return std::make_unique<LocalStream>(std::move(file), range.offset,
+                                       range.length.value_or(bytes - range.offset), NameOf(object));
 }
 
 std::string NameOf(const ListedObject& object) {

@@ -5,8 +5,8 @@
 // embedded store are files of this machine and say so, for a file can be moved into a pipe without
 // copying; objects of an S3 endpoint arrive over HTTP, fetched ahead as their reader sees fit.
 //
-// A stream is of one version of the object: the one that was listed, when the listing has its etag.
-// It never ends early without an error.
+// A stream is of one version of the object: the one that was listed, or whichever is there when the
+// object has no etag (then its size is not known either). It never ends early without an error.
 //
 // Threading: readers are thread-safe; a stream belongs to one thread at a time. Calls block.
 // Errors: kNotFound (the object is gone), kConflict (it is another version now, or another size),
@@ -22,6 +22,7 @@
 
 #include "base/result.h"
 #include "channels/listing.h"
+#include "env/posix/posix_files.h"
 
 namespace sabia::channels {
 
@@ -65,6 +66,15 @@ class ObjectReader {
 
 // Objects of the embedded store: blob files, read in place. REQUIRES of objects: local().
 std::unique_ptr<ObjectReader> MakeLocalObjectReader();
+
+// Local objects by one reader, the others by the other.
+std::unique_ptr<ObjectReader> MakeSplitReader(std::unique_ptr<ObjectReader> local,
+                                              std::unique_ptr<ObjectReader> remote);
+
+// A stream of a range of a file that holds the object, for readers. kConflict when it has not the
+// listed size; an object without an etag is taken as it is.
+Result<std::unique_ptr<ObjectStream>> MakeFileStream(env::UniqueFd file, const ListedObject& object,
+                                                     ByteRange range);
 
 // How messages name an object: "s3://bucket/key" where both are known, else its path.
 std::string NameOf(const ListedObject& object);
