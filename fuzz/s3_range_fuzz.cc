@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "objects/s3_conditions.h"
-#include "objects/s3_names.h"
-#include "objects/s3_range.h"
+#include "s3/conditions.h"
+#include "s3/names.h"
+#include "s3/range.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace sabia::objects;
+  using namespace sabia::s3;
   // The size of the object, then the text.
   std::uint64_t object_size = 0;
   if (size < sizeof object_size) return 0;

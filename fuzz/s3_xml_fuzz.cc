@@ -5,9 +5,9 @@
 
 #include "base/check.h"
 #include "base/encoding.h"
-#include "objects/s3_xml.h"
+#include "s3/xml.h"
 
-namespace sabia::objects {
+namespace sabia::s3 {
 namespace {
 
 void CheckDelete(std::string_view xml) {
@@ -45,10 +45,10 @@ void CheckComplete(std::string_view xml) {
 }
 
 }  // namespace
-}  // namespace sabia::objects
+}  // namespace sabia::s3
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace sabia::objects;
+  using namespace sabia::s3;
   const std::string_view xml(reinterpret_cast<const char*>(data), size);
   CheckDelete(xml);
   CheckComplete(xml);

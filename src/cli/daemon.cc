@@ -23,7 +23,7 @@
 #include "env/posix/posix_random.h"
 #include "fleet/posix/machine.h"
 #include "objects/bucket_source.h"
-#include "objects/s3_api.h"
+#include "s3/api.h"
 #include "store/home.h"
 #include "store/log_store.h"
 #include "store/resources.h"
@@ -107,7 +107,7 @@ class DaemonImpl final : public Daemon {
     api::RegisterCloudWatch(actions_, *series_);
     api::RegisterSts(actions_, *authority_, random_);
     api::RegisterIam(actions_);
-    s3_ = std::make_unique<objects::S3Api>(*objects_);
+    s3_ = std::make_unique<s3::S3Api>(*objects_);
     dispatcher_ = std::make_unique<wire::Dispatcher>(
         wire::DispatcherParts{actions_, *s3_, *authority_, clock_, random_},
         wire::DispatcherOptions{.region = home_->account().region});
@@ -256,7 +256,7 @@ class DaemonImpl final : public Daemon {
   std::unique_ptr<objects::Buckets> buckets_;
   std::unique_ptr<api::TrainingJobs> training_jobs_;
   wire::ActionTable actions_;
-  std::unique_ptr<objects::S3Api> s3_;
+  std::unique_ptr<s3::S3Api> s3_;
   std::unique_ptr<wire::Dispatcher> dispatcher_;
   std::string http_url_;
   std::string https_url_;

@@ -1,0 +1,43 @@
+// The S3 operations, one function each; api.cc calls them by name.
+//
+// Each has checked nothing before but what api.cc checks for all: the caller, the owner, and
+// that every header and parameter is one we honour.
+#pragma once
+
+#include "s3/call.h"
+
+namespace sabia::s3 {
+
+// buckets.cc
+S3Result ListBuckets(S3Call& call);
+S3Result CreateBucket(S3Call& call);
+S3Result HeadBucket(S3Call& call);
+S3Result DeleteBucket(S3Call& call);
+S3Result GetBucketLocation(S3Call& call);
+S3Result GetBucketVersioning(S3Call& call);
+S3Result GetAcl(S3Call& call);  // of buckets and of objects
+S3Result GetObjectTagging(S3Call& call);
+
+// read.cc
+S3Result GetObject(S3Call& call);  // and HeadObject
+
+// write.cc
+S3Result PutObject(S3Call& call);
+S3Result CopyObject(S3Call& call);
+S3Result DeleteObject(S3Call& call);
+S3Result DeleteObjects(S3Call& call);
+
+// list.cc
+S3Result ListObjects(S3Call& call);
+S3Result ListObjectsV2(S3Call& call);
+S3Result ListMultipartUploads(S3Call& call);
+S3Result ListParts(S3Call& call);
+
+// multipart.cc
+S3Result CreateMultipartUpload(S3Call& call);
+S3Result UploadPart(S3Call& call);
+S3Result UploadPartCopy(S3Call& call);
+S3Result CompleteMultipartUpload(S3Call& call);
+S3Result AbortMultipartUpload(S3Call& call);
+
+}  // namespace sabia::s3

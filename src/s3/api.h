@@ -1,0 +1,30 @@
+// The S3 REST API over an ObjectStore: REST-XML, path style and virtual hosts.
+//
+// Every principal of the account may do everything; unsigned requests are AccessDenied. What is
+// honoured, refused and different: docs/semantics/s3.md.
+//
+// Threading: thread-safe; Handle() blocks on the disk and on the client.
+#pragma once
+
+#include "s3/call.h"
+#include "s3/engine.h"
+#include "s3/router.h"
+#include "wire/s3_handler.h"
+
+namespace sabia::s3 {
+
+class S3Api final : public wire::S3Handler {
+ public:
+  // The store must outlive this.
+  explicit S3Api(ObjectStore& store) : store_(store) {}
+  void Handle(wire::Exchange& exchange, const wire::CallContext& context,
+              wire::S3Body& body) override;
+
+ private:
+  S3Result Run(wire::Exchange& exchange, const wire::CallContext& context, wire::S3Body& body);
+
+  ObjectStore& store_;
+  const S3Router router_;
+};
+
+}  // namespace sabia::s3

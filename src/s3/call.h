@@ -1,0 +1,81 @@
+// One S3 request on its way through an action, and what every action does with it.
+//
+// Threading: as its Exchange. Errors are AwsError values that the caller (api.h) turns into a
+// document.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "s3/engine.h"
+#include "s3/names.h"
+#include "s3/xml.h"
+#include "wire/s3_handler.h"
+
+namespace sabia::s3 {
+
+struct S3Call {
+  ObjectStore& store;
+  wire::Exchange& exchange;
+  const wire::CallContext& context;
+  wire::S3Body& body;
+  S3Target target;
+  wire::QueryParameters query;
+  // With those that a presigned URL carries as parameters.
+  const wire::Headers& fields;
+
+  const wire::Headers& headers() const { return fields; }
+  bool is_head() const { return exchange.head().method == "HEAD"; }
+  std::string_view Parameter(std::string_view name) const { return query.Find(name).value_or(""); }
+};
+
+// Presigned URLs may carry as parameters what else would be header fields, x-amz-meta-a=1 for
+// example: they mean the same. nullopt when there are none, so that nothing need be copied.
+std::optional<wire::Headers> HoistedHeaders(const wire::Headers& headers,
+                                            const wire::QueryParameters& query);
+
+// An action answers on the exchange, or gives the error that is to be answered.
+using S3Result = wire::AwsResult<void>;
+
+// An empty answer, or one with an XML document; adds x-amz-request-id to the headers.
+S3Result Answer(S3Call& call, unsigned status, wire::Headers headers = {});
+S3Result AnswerXml(S3Call& call, std::string document, wire::Headers headers = {});
+void AddRequestIds(const wire::CallContext& context, wire::Headers& headers);
+
+// What an engine error is called in S3: NoSuchBucket, NoSuchKey, NoSuchUpload, InvalidPart, …
+wire::AwsError ToS3Error(const Error& error, const S3Target& target);
+tl::unexpected<wire::AwsError> RefuseKey(wire::AwsError error, std::string_view key);
+
+// Unwraps an engine result inside an action.
+template <typename T>
+wire::AwsResult<T> InS3(Result<T> result, const S3Target& target) {
+  if (!result) return tl::unexpected<wire::AwsError>(ToS3Error(result.error(), target));
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return std::move(*result);
+  }
+}
+
+// A whole number in [0, max] of a query parameter; `fallback` when it is absent. Larger values
+// count as max.
+wire::AwsResult<std::size_t> ReadCount(const S3Call& call, std::string_view name,
+                                       std::size_t fallback, std::size_t max);
+// A whole number that must lie within 1 to kPartNumberMax.
+wire::AwsResult<int> ReadPartNumber(const S3Call& call);
+
+// Names in listings under encoding-type=url: percent-encoded, "/" kept.
+struct NameEncoding {
+  bool url = false;
+  std::string operator()(std::string_view name) const;
+};
+wire::AwsResult<NameEncoding> ReadEncoding(const S3Call& call);
+
+std::string Quoted(std::string_view etag);
+// The account's canonical user id, as S3 prints it for owners: 64 hex digits.
+std::string OwnerId(const wire::CallContext& context);
+void WriteOwner(XmlWriter& xml, const wire::CallContext& context,
+                std::string_view element = "Owner");
+
+}  // namespace sabia::s3

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <array>
+
+#include "s3/actions.h"
+#include "s3/conditions.h"
+#include "s3/metadata.h"
+#include "s3/range.h"
+#include "s3/upload.h"
+
+namespace sabia::s3 {
+namespace {
+
+struct Override {
+  std::string_view parameter;
+  std::string_view header;
+};
+constexpr std::array<Override, 6> kOverrides = {{
+    {"response-cache-control", "cache-control"},
+    {"response-content-disposition", "content-disposition"},
+    {"response-content-encoding", "content-encoding"},
+    {"response-content-language", "content-language"},
+    {"response-content-type", "content-type"},
+    {"response-expires", "expires"},
+}};
+
+S3Result AddOverrides(const S3Call& call, wire::Headers& headers) {
+  for (const Override& entry : kOverrides) {
+    const std::string_view value = call.Parameter(entry.parameter);
+    if (value.empty()) continue;
+    if (std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20; })) {
+      return wire::Refuse("InvalidArgument", 400, "{} holds a control character", entry.parameter);
+    }
+    headers.Set(entry.header, std::string(value));
+  }
+  return {};
+}
+
+// What of the object is sent.
+struct Slice {
+  ByteRange range;
+  bool partial = false;  // 206
+};
+
+wire::AwsResult<Slice> ChoosePart(const S3Call& call, const ObjectInfo& info) {
+  ASSIGN_OR_RETURN(const int number, ReadPartNumber(call));
+  if (call.headers().Has("range")) {
+    return wire::Refuse("InvalidRequest", 400,
+                        "Cannot specify both Range header and partNumber query parameter");
+  }
+  const std::size_t parts = std::max<std::size_t>(info.parts.size(), 1);
+  if (static_cast<std::size_t>(number) > parts) {
+    return wire::Refuse("InvalidPartNumber", 416, "The requested partnumber is not satisfiable");
+  }
+  if (info.parts.empty()) return Slice{{0, info.size}, info.size > 0};
+  std::uint64_t offset = 0;
+  for (int i = 0; i + 1 < number; ++i) offset += info.parts[static_cast<std::size_t>(i)];
+  return Slice{{offset, info.parts[static_cast<std::size_t>(number - 1)]}, true};
+}
+
+wire::AwsResult<Slice> ChooseSlice(const S3Call& call, const ObjectInfo& info) {
+  if (call.query.Has("partNumber")) return ChoosePart(call, info);
+  const std::string_view header = call.headers().Get("range");
+  if (header.empty()) return Slice{{0, info.size}, false};
+  auto range = ParseRange(header, info.size);
+  if (!range) {
+    range.error().details = {{"RangeRequested", std::string(header)},
+                             {"ActualObjectSize", std::to_string(info.size)}};
+    return tl::unexpected<wire::AwsError>(std::move(range).error());
+  }
+  if (!*range) return Slice{{0, info.size}, false};
+  return Slice{**range, true};
+}
+
+wire::Headers DescribeObject(const S3Call& call, const ObjectInfo& info, const Slice& slice) {
+  wire::Headers headers;
+  AddMetadata(info.metadata, headers);
+  headers.Add("ETag", Quoted(info.etag));
+  headers.Add("Last-Modified", FormatRfc1123(info.modified));
+  headers.Add("Accept-Ranges", "bytes");
+  // A client compares the checksum with what it received, so a piece must not carry that of the
+  // whole.
+  if (!slice.partial && call.headers().Get("x-amz-checksum-mode") == "ENABLED") {
+    AddChecksums(info.checksums, headers);
+  }
+  if (slice.partial) {
+    headers.Add("Content-Range",
+                fmt::format("bytes {}-{}/{}", slice.range.offset,
+                            slice.range.offset + slice.range.length - 1, info.size));
+  }
+  if (call.query.Has("partNumber") && !info.parts.empty()) {
+    headers.Add("x-amz-mp-parts-count", std::to_string(info.parts.size()));
+  }
+  return headers;
+}
+
+S3Result AnswerNotModified(S3Call& call, const ObjectInfo& info) {
+  wire::Headers headers;
+  headers.Add("ETag", Quoted(info.etag));
+  headers.Add("Last-Modified", FormatRfc1123(info.modified));
+  return Answer(call, 304, std::move(headers));
+}
+
+}  // namespace
+
+S3Result GetObject(S3Call& call) {
+  ObjectStore::Opened object;
+  if (call.is_head()) {
+    ASSIGN_OR_RETURN(object.info,
+                     InS3(call.store.Head(call.target.bucket, call.target.key), call.target));
+  } else {
+    ASSIGN_OR_RETURN(object,
+                     InS3(call.store.Get(call.target.bucket, call.target.key), call.target));
+  }
+  switch (Evaluate(ReadConditions(call.headers(), ""), object.info)) {
+    case Verdict::kNotModified:
+      return AnswerNotModified(call, object.info);
+    case Verdict::kFailed:
+      return wire::Refuse("PreconditionFailed", 412,
+                          "At least one of the pre-conditions you specified did not hold");
+    case Verdict::kProceed:
+      break;
+  }
+  ASSIGN_OR_RETURN(const Slice slice, ChooseSlice(call, object.info));
+  wire::Headers headers = DescribeObject(call, object.info, slice);
+  RETURN_IF_ERROR(AddOverrides(call, headers));
+  AddRequestIds(call.context, headers);
+  // From here on a failure can only break the connection, which is how the client learns of it.
+  if (!call.exchange.Begin(slice.partial ? 206 : 200, headers, slice.range.length)) return {};
+  if (!call.is_head() && slice.range.length > 0) {
+    (void)call.exchange.SendFile(object.fd.get(), slice.range.offset, slice.range.length);
+  }
+  return {};
+}
+
+}  // namespace sabia::s3

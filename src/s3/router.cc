@@ -1,0 +1,222 @@
+#include "s3/router.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/check.h"
+#include "base/encoding.h"
+
+namespace sabia::s3 {
+namespace {
+
+using wire::Location;
+
+// Headers and parameters that some action of ours reads. "" allows every value; otherwise the
+// values, separated by blanks, that describe what happens here anyway: there is one account, one
+// storage class, and no archive.
+const std::map<std::string, std::string, std::less<>>& Honoured() {
+  static const std::map<std::string, std::string, std::less<>> kHonoured = {
+      {"cache-control", ""},
+      {"content-disposition", ""},
+      {"content-encoding", ""},
+      {"content-language", ""},
+      {"content-length", ""},
+      {"content-md5", ""},
+      {"content-type", ""},
+      {"continuation-token", ""},
+      {"bucket-region", ""},
+      {"delimiter", ""},
+      {"encoding-type", ""},
+      {"expires", ""},
+      {"fetch-owner", ""},
+      {"if-match", ""},
+      {"if-modified-since", ""},
+      {"if-none-match", ""},
+      {"if-unmodified-since", ""},
+      {"key-marker", ""},
+      {"marker", ""},
+      {"max-buckets", ""},
+      {"max-keys", ""},
+      {"max-parts", ""},
+      {"max-uploads", ""},
+      {"part-number-marker", ""},
+      {"partnumber", ""},
+      {"prefix", ""},
+      {"range", ""},
+      {"response-cache-control", ""},
+      {"response-content-disposition", ""},
+      {"response-content-encoding", ""},
+      {"response-content-language", ""},
+      {"response-content-type", ""},
+      {"response-expires", ""},
+      {"start-after", ""},
+      {"upload-id-marker", ""},
+      {"uploadid", ""},
+      {"versionid", "null"},
+      {"x-amz-acl", "private bucket-owner-read bucket-owner-full-control"},
+      {"x-amz-bucket-object-lock-enabled", "false"},
+      {"x-amz-checksum-algorithm", ""},
+      {"x-amz-checksum-crc32", ""},
+      {"x-amz-checksum-crc32c", ""},
+      {"x-amz-checksum-crc64nvme", ""},
+      {"x-amz-checksum-mode", "ENABLED"},
+      {"x-amz-checksum-sha1", ""},
+      {"x-amz-checksum-sha256", ""},
+      {"x-amz-checksum-type", "FULL_OBJECT COMPOSITE"},
+      {"x-amz-copy-source", ""},
+      {"x-amz-copy-source-if-match", ""},
+      {"x-amz-copy-source-if-modified-since", ""},
+      {"x-amz-copy-source-if-none-match", ""},
+      {"x-amz-copy-source-if-unmodified-since", ""},
+      {"x-amz-copy-source-range", ""},
+      {"x-amz-expected-bucket-owner", ""},
+      {"x-amz-metadata-directive", "COPY REPLACE"},
+      {"x-amz-mp-object-size", ""},
+      {"x-amz-object-ownership", "BucketOwnerEnforced"},
+      {"x-amz-optional-object-attributes", "RestoreStatus"},
+      {"x-amz-request-payer", "requester"},
+      {"x-amz-sdk-checksum-algorithm", ""},
+      {"x-amz-server-side-encryption", "AES256 aws:kms aws:kms:dsse"},
+      {"x-amz-server-side-encryption-aws-kms-key-id", ""},
+      {"x-amz-server-side-encryption-bucket-key-enabled", ""},
+      {"x-amz-server-side-encryption-context", ""},
+      {"x-amz-source-expected-bucket-owner", ""},
+      {"x-amz-storage-class", "STANDARD"},
+      {"x-amz-tagging-directive", "COPY"},
+  };
+  return kHonoured;
+}
+
+bool HasWord(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t blank = std::min(words.find(' '), words.size());
+    if (words.substr(0, blank) == word) return true;
+    words.remove_prefix(std::min(blank + 1, words.size()));
+  }
+  return false;
+}
+
+// Blanks in the value never match a word, and "" never comes: an empty header means what its
+// absence means.
+wire::AwsResult<void> CheckOne(std::string_view name, std::string_view value) {
+  if (value.empty()) return {};
+  const auto found = Honoured().find(ToLower(name));
+  if (found != Honoured().end() && (found->second.empty() || HasWord(found->second, value))) {
+    return {};
+  }
+  if (EqualsIgnoreCase(name, "versionId")) {
+    return wire::Refuse("InvalidArgument", 400, "Invalid version id specified");
+  }
+  auto refusal = wire::Refuse("NotImplemented", 501,
+                              "A header or parameter you provided implies functionality that is "
+                              "not implemented: {}: {}",
+                              name, value);
+  refusal.value().details.emplace_back("Header", name);
+  return refusal;
+}
+
+}  // namespace
+
+S3Router::S3Router() {
+  const wire::ServiceSchema* schema = wire::FindService("s3");
+  CHECK(schema != nullptr);
+  for (const wire::Operation& operation : schema->operations) {
+    // For another host name, and for Lambda's answers: never meant for a bucket of ours.
+    if (operation.name == "ListDirectoryBuckets" || operation.name == "WriteGetObjectResponse") {
+      continue;
+    }
+    routes_.push_back(MakeRoute(operation));
+  }
+}
+
+S3Router::Route_ S3Router::MakeRoute(const wire::Operation& operation) {
+  Route_ route{&operation, Place::kService, {}, {}, {}};
+  const std::string_view uri = operation.request_uri;
+  const std::string_view path = uri.substr(0, uri.find('?'));
+  if (path.find("{Key") != std::string_view::npos) {
+    route.place = Place::kObject;
+  } else if (path.find("{Bucket") != std::string_view::npos) {
+    route.place = Place::kBucket;
+  }
+  if (path.size() < uri.size()) {
+    const auto literals = wire::QueryParameters::Parse(uri.substr(path.size() + 1));
+    CHECK(literals.has_value());
+    for (const auto& [name, value] : literals->all()) route.literals.push_back({name, value});
+  }
+  if (operation.input == nullptr) return route;
+  for (const wire::Member& member : operation.input->members) {
+    if (!member.required) continue;
+    const std::string name(member.WireName());
+    if (member.location == Location::kQuery) route.required_query.push_back(name);
+    if (member.location == Location::kHeader) route.required_headers.push_back(name);
+  }
+  return route;
+}
+
+int S3Router::Score(const Route_& route, const S3Question& question) {
+  // A literal outweighs everything else; what a model requires tells apart operations that share a
+  // path, but its absence does not turn a sub-resource into something else.
+  constexpr int kLiteral = 100;
+  int score = 0;
+  for (const Literal& literal : route.literals) {
+    const auto value = question.query.Find(literal.name);
+    if (!value || (!literal.value.empty() && *value != literal.value)) return -1;
+    score += kLiteral;
+  }
+  int missing = 0;
+  for (const std::string& name : route.required_query) {
+    question.query.Has(name) ? ++score : ++missing;
+  }
+  for (const std::string& name : route.required_headers) {
+    question.headers.Has(name) ? ++score : ++missing;
+  }
+  if (missing > 0 && route.literals.empty()) return -1;
+  return score - missing;
+}
+
+wire::AwsResult<const wire::Operation*> S3Router::Route(const S3Question& question) const {
+  const auto& [method, target, headers, query] = question;
+  const Place place = target.bucket.empty() ? Place::kService
+                      : target.key.empty()  ? Place::kBucket
+                                            : Place::kObject;
+  const Route_* best = nullptr;
+  int best_score = -1;
+  std::string_view stray;  // a sub-resource that only other methods have
+  for (const Route_& route : routes_) {
+    if (route.place != place) continue;
+    if (route.operation->http_method == method) {
+      const int score = Score(route, question);
+      if (score >= best_score && score >= 0) {
+        best = &route;
+        best_score = score;
+      }
+    }
+    for (const Literal& literal : route.literals) {
+      if (literal.value.empty() && query.Has(literal.name)) stray = literal.name;
+    }
+  }
+  if (best == nullptr || (!stray.empty() && best->literals.empty())) {
+    auto refusal = wire::Refuse("MethodNotAllowed", 405,
+                                "The specified method is not allowed against this resource.");
+    refusal.value().details = {{"Method", std::string(method)},
+                               {"ResourceType", stray.empty() ? "" : std::string(stray)}};
+    return refusal;
+  }
+  return best->operation;
+}
+
+wire::AwsResult<void> S3Router::CheckHonoured(const wire::Operation& operation,
+                                              const wire::Headers& headers,
+                                              const wire::QueryParameters& query) {
+  if (operation.input == nullptr) return {};
+  for (const wire::Member& member : operation.input->members) {
+    const std::string_view name = member.WireName();
+    std::string_view value;
+    if (member.location == Location::kHeader) value = headers.Get(name);
+    if (member.location == Location::kQuery) value = query.Find(name).value_or("");
+    if (const auto checked = CheckOne(name, value); !checked) return checked;
+  }
+  return {};
+}
+
+}  // namespace sabia::s3

@@ -1,0 +1,213 @@
+#include "s3/upload.h"
+
+#include <algorithm>
+
+#include "base/encoding.h"
+
+namespace sabia::s3 {
+namespace {
+
+constexpr std::size_t kReadStep = 256U << 10;
+// 1,000 keys of 1,024 bytes, each byte perhaps a reference of six characters, and the elements
+// around them; also 10,000 parts with checksums.
+constexpr std::size_t kDocumentBytesMax = 8U << 20;
+constexpr std::string_view kChecksumPrefix = "x-amz-checksum-";
+
+std::string HeaderOf(ChecksumAlgorithm algorithm) {
+  return fmt::format("{}{}", kChecksumPrefix, Name(algorithm));
+}
+
+wire::AwsResult<std::string> DecodeDigest(std::string_view text, std::size_t size,
+                                          std::string_view header) {
+  auto raw = Base64Decode(text);
+  if (raw && raw->size() == size) return std::move(*raw);
+  if (header == "Content-MD5") {
+    return wire::Refuse("InvalidDigest", 400, "The Content-MD5 you specified was invalid.");
+  }
+  return wire::Refuse("InvalidRequest", 400, "Value for {} header is invalid.", header);
+}
+
+// The algorithm that a trailer announces in x-amz-trailer.
+wire::AwsResult<std::optional<ChecksumAlgorithm>> TrailerAlgorithm(std::string_view names) {
+  std::optional<ChecksumAlgorithm> out;
+  while (!names.empty()) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    std::string name = ToLower(names.substr(0, comma));
+    std::erase(name, ' ');
+    names.remove_prefix(std::min(comma + 1, names.size()));
+    if (!name.starts_with(kChecksumPrefix)) continue;
+    const auto algorithm =
+        ParseChecksumAlgorithm(std::string_view(name).substr(kChecksumPrefix.size()));
+    if (!algorithm || out) {
+      return wire::Refuse("InvalidRequest", 400,
+                          "The value specified in the x-amz-trailer header is not supported");
+    }
+    out = algorithm;
+  }
+  return out;
+}
+
+tl::unexpected<wire::AwsError> BadDigest(std::string_view what) {
+  return wire::Refuse("BadDigest", 400,
+                      "The {} you specified did not match the calculated checksum.", what);
+}
+
+// The claims against what was computed; called once the body has vouched for itself.
+S3Result CheckClaims(const S3Call& call, const BodyClaims& claims, Upload& upload) {
+  if (claims.md5 && HexEncode(*claims.md5) != upload.FinishMd5()) {
+    return wire::Refuse("BadDigest", 400,
+                        "The Content-MD5 you specified did not match what we received.");
+  }
+  if (!claims.algorithm) return {};
+  std::string expected;
+  if (claims.checksum) {
+    expected = *claims.checksum;
+  } else {
+    const auto trailer = call.body.trailers().Find(HeaderOf(*claims.algorithm));
+    if (!trailer) {
+      return wire::Refuse("MalformedTrailerError", 400,
+                          "The request contained trailing data that was not well-formed or did not "
+                          "conform to our published schema.");
+    }
+    expected = std::string(*trailer);
+  }
+  if (upload.FinishChecksum(*claims.algorithm) != expected) {
+    std::string upper(Name(*claims.algorithm));
+    std::transform(upper.begin(), upper.end(), upper.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return BadDigest(upper);
+  }
+  return {};
+}
+
+// Feeds the body to the sink to its end; only then is it vouched for.
+template <typename Sink>
+S3Result Drain(S3Call& call, std::uint64_t limit, Sink&& sink) {
+  const std::uint64_t announced = call.body.content_length().value_or(kReadStep);
+  std::string buffer(std::clamp<std::uint64_t>(announced, 4096, kReadStep), '\0');
+  std::uint64_t total = 0;
+  while (true) {
+    auto got = call.body.Read({buffer.data(), buffer.size()});
+    if (!got) return tl::unexpected<wire::AwsError>(call.body.Refusal(got.error()));
+    if (*got == 0) return {};
+    total += *got;
+    if (total > limit) {
+      return wire::Refuse("EntityTooLarge", 400,
+                          "Your proposed upload exceeds the maximum allowed size");
+    }
+    const Status taken = sink(std::string_view(buffer.data(), *got));
+    if (!taken) return tl::unexpected<wire::AwsError>(ToS3Error(taken.error(), call.target));
+  }
+}
+
+}  // namespace
+
+std::vector<ChecksumAlgorithm> BodyClaims::Algorithms() const {
+  return {algorithm.value_or(ChecksumAlgorithm::kCrc32)};
+}
+
+wire::AwsResult<BodyClaims> ReadClaims(const S3Call& call) {
+  BodyClaims out;
+  if (const auto md5 = call.headers().Find("content-md5")) {
+    ASSIGN_OR_RETURN(out.md5, DecodeDigest(*md5, 16, "Content-MD5"));
+  }
+  using enum ChecksumAlgorithm;
+  for (const ChecksumAlgorithm algorithm : {kCrc32, kCrc32c, kCrc64Nvme, kSha1, kSha256}) {
+    const auto value = call.headers().Find(HeaderOf(algorithm));
+    if (!value) continue;
+    if (out.algorithm) {
+      return wire::Refuse("InvalidRequest", 400,
+                          "Expecting a single x-amz-checksum- header. Multiple checksum Types are "
+                          "not allowed.");
+    }
+    RETURN_IF_ERROR(DecodeDigest(*value, ChecksumSize(algorithm), HeaderOf(algorithm)));
+    out.algorithm = algorithm;
+    out.checksum = std::string(*value);
+  }
+  if (!out.algorithm) {
+    ASSIGN_OR_RETURN(out.algorithm, TrailerAlgorithm(call.headers().Get("x-amz-trailer")));
+  }
+  const std::string_view announced = call.headers().Get("x-amz-sdk-checksum-algorithm");
+  if (!announced.empty() && ParseChecksumAlgorithm(announced) != out.algorithm) {
+    return wire::Refuse("InvalidRequest", 400,
+                        "x-amz-sdk-checksum-algorithm specified, but no corresponding "
+                        "x-amz-checksum-* or x-amz-trailer headers were found.");
+  }
+  return out;
+}
+
+wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(S3Call& call, const BodyClaims& claims,
+                                                       std::optional<ChecksumAlgorithm> also) {
+  const auto announced = call.body.content_length();
+  if (!announced) {
+    return wire::Refuse("MissingContentLength", 411,
+                        "You must provide the Content-Length HTTP header.");
+  }
+  if (*announced > kSinglePutBytesMax) {
+    return wire::Refuse("EntityTooLarge", 400,
+                        "Your proposed upload exceeds the maximum allowed size");
+  }
+  std::vector<ChecksumAlgorithm> algorithms = claims.Algorithms();
+  if (also && *also != algorithms.front()) algorithms.push_back(*also);
+  ASSIGN_OR_RETURN(auto upload, InS3(call.store.BeginUpload(algorithms), call.target));
+  RETURN_IF_ERROR(
+      Drain(call, kSinglePutBytesMax, [&](std::string_view data) { return upload->Write(data); }));
+  if (upload->size() != *announced) {
+    return wire::Refuse("IncompleteBody", 400,
+                        "You did not provide the number of bytes specified by the Content-Length "
+                        "HTTP header");
+  }
+  RETURN_IF_ERROR(CheckClaims(call, claims, *upload));
+  return upload;
+}
+
+wire::AwsResult<std::string> ReceiveDocument(S3Call& call, const BodyClaims& claims) {
+  std::string out;
+  const S3Result drained = Drain(call, kDocumentBytesMax, [&](std::string_view data) -> Status {
+    out.append(data);
+    return {};
+  });
+  if (!drained && drained.error().code == "EntityTooLarge") {
+    return wire::Refuse("MaxMessageLengthExceeded", 400, "Your request was too big.");
+  }
+  RETURN_IF_ERROR(drained);
+  const auto md5 = NewMd5();
+  md5->Update(out);
+  if (claims.md5 && *claims.md5 != md5->Finish()) {
+    return wire::Refuse("BadDigest", 400,
+                        "The Content-MD5 you specified did not match what we received.");
+  }
+  if (claims.algorithm) {
+    const auto hasher = NewHasher(*claims.algorithm);
+    hasher->Update(out);
+    const std::string_view expected = claims.checksum
+                                          ? std::string_view(*claims.checksum)
+                                          : call.body.trailers().Get(HeaderOf(*claims.algorithm));
+    if (Base64Encode(hasher->Finish()) != expected) return BadDigest(Name(*claims.algorithm));
+  }
+  return out;
+}
+
+std::string_view ChecksumTypeOf(std::string_view value) {
+  return value.find('-') == std::string_view::npos ? "FULL_OBJECT" : "COMPOSITE";
+}
+
+void AddChecksums(const std::map<std::string, std::string>& checksums, wire::Headers& headers) {
+  for (const auto& [name, value] : checksums) {
+    headers.Add(fmt::format("{}{}", kChecksumPrefix, name), value);
+    headers.Set("x-amz-checksum-type", std::string(ChecksumTypeOf(value)));
+  }
+}
+
+void WriteChecksums(XmlWriter& xml, const std::map<std::string, std::string>& checksums,
+                    bool with_type) {
+  for (const auto& [name, value] : checksums) {
+    std::string element = "Checksum";
+    for (const char c : name)
+      element.push_back(static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
+    xml.Element(element, value);
+    if (with_type) xml.Element("ChecksumType", ChecksumTypeOf(value));
+  }
+}
+
+}  // namespace sabia::s3

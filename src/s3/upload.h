@@ -1,0 +1,44 @@
+// Request bodies: verified against everything the client said about them before anybody relies on
+// them.
+//
+// Threading: as the call. Errors: BadDigest, InvalidDigest, InvalidRequest, EntityTooLarge,
+// IncompleteBody, and what the body itself refuses (signatures, hashes).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "s3/call.h"
+
+namespace sabia::s3 {
+
+// What the headers announce about the content.
+struct BodyClaims {
+  std::optional<std::string> md5;              // raw bytes
+  std::optional<ChecksumAlgorithm> algorithm;  // of the checksum below, or of a trailer
+  std::optional<std::string> checksum;         // base64; absent: it comes in a trailer
+  // What to compute: the claimed algorithm, or CRC32.
+  std::vector<ChecksumAlgorithm> Algorithms() const;
+};
+wire::AwsResult<BodyClaims> ReadClaims(const S3Call& call);
+
+// Streams the body into an upload and checks all claims. also: an algorithm that the caller needs
+// besides.
+wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(
+    S3Call& call, const BodyClaims& claims, std::optional<ChecksumAlgorithm> also = std::nullopt);
+
+// A whole XML body, checked the same way; without claims, only as the body vouches for itself.
+wire::AwsResult<std::string> ReceiveDocument(S3Call& call, const BodyClaims& claims);
+
+// x-amz-checksum-crc32 and x-amz-checksum-type of an answer.
+void AddChecksums(const std::map<std::string, std::string>& checksums, wire::Headers& headers);
+// ChecksumCRC32 and, where asked for, ChecksumType.
+void WriteChecksums(XmlWriter& xml, const std::map<std::string, std::string>& checksums,
+                    bool with_type);
+// COMPOSITE when the value counts parts.
+std::string_view ChecksumTypeOf(std::string_view value);
+
+}  // namespace sabia::s3
