@@ -48,16 +48,6 @@ class Lister {
   Result<Listing> Run(Connection& connection) {
     std::optional<std::string> from = FirstKey(options_);
     if (options_.limit == 0) from.reset();
-    while (from) {
-      ASSIGN_OR_RETURN(from, Scan(connection, *from));
-    }
-    return std::move(out_);
-  }
-
- private:
-  // Reads keys from here until the first that folds into a common prefix; gives the key behind that
-  // prefix.
-  Result<std::optional<std::string>> Scan(Connection& connection, const std::string& from) {
     ASSIGN_OR_RETURN(
         Statement rows,
         connection.Prepare(behind_ ? "SELECT key, size, etag, modified, blob, checksums FROM "
@@ -65,8 +55,20 @@ class Lister {
                                      " ORDER BY key"
                                    : "SELECT key, size, etag, modified, blob, checksums FROM "
                                      "objects WHERE bucket = ? AND key >= ? ORDER BY key"));
-    rows.BindAll(bucket_, BlobView{from});
+    rows.Bind(1, bucket_);
     if (behind_) rows.Bind(3, BlobView{*behind_});
+    while (from) {
+      rows.Bind(2, BlobView{*from});
+      ASSIGN_OR_RETURN(from, Scan(rows));
+      rows.Rewind();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Reads keys from here until the first that folds into a common prefix; gives the key behind that
+  // prefix.
+  Result<std::optional<std::string>> Scan(Statement& rows) {
     while (true) {
       ASSIGN_OR_RETURN(const bool row, rows.Step());
       if (!row) return std::nullopt;

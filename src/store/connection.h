@@ -75,6 +75,8 @@ class Statement {
   Status Run();
   // Back to the start, bindings cleared: for repeated inserts with one Statement.
   void Reset();
+  // Back to the start; bindings stay until they are bound again.
+  void Rewind();
 
   // Columns of the current row count from 0. NULL reads as 0 or "". Views live until the next
   // Step() or Reset().
@@ -104,6 +106,9 @@ class Connection {
     env::Path path;
     Mode mode = Mode::kReadWrite;
     std::size_t cache_kib = 4096;
+    // So many bytes of the file are read through a memory map, without a system call and a copy per
+    // page. A disk that fails under a mapped page ends the process, as it would end its commits.
+    std::size_t map_bytes = 0;
     int busy_timeout_ms = kBusyTimeoutMs;
   };
   // kReadWrite creates the file (mode 0600) and turns on WAL with synchronous=FULL.

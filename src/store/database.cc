@@ -11,6 +11,9 @@
 namespace sabia::store {
 namespace {
 
+// As much as SQLite maps at most; pages behind it are read as before.
+constexpr std::size_t kMapBytes = 0x7fff0000;
+
 Result<std::int64_t> VersionOf(Connection& connection) {
   ASSIGN_OR_RETURN(Statement read, connection.Prepare("PRAGMA user_version"));
   ASSIGN_OR_RETURN(const bool row, read.Step());
@@ -90,7 +93,8 @@ Result<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
   RETURN_IF_ERROR(parts.copier->Execute("PRAGMA wal_autocheckpoint=0"));
   parts.reader_options = {.path = std::move(options.path),
                           .mode = Connection::Mode::kReadOnly,
-                          .cache_kib = options.cache_kib};
+                          .cache_kib = options.cache_kib,
+                          .map_bytes = kMapBytes};
   parts.batch_limit = options.batch_limit;
   return std::unique_ptr<Database>(new Database(std::make_unique<Impl>(std::move(parts))));
 }
