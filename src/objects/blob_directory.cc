@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/log.h"
+#include "env/blocking.h"
 
 namespace sabia::objects {
 namespace {
@@ -163,6 +164,7 @@ Status AppendFile(int from, int to) {
 }
 
 Status SyncFile(int fd) {
+  const env::BlockingScope blocking;
   if (::fsync(fd) != 0) return FailErrno(errno, "failed to sync a blob");
   return {};
 }

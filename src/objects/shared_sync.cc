@@ -4,9 +4,12 @@
 
 #include <cerrno>
 
+#include "env/blocking.h"
+
 namespace sabia::objects {
 
 Status SharedSync::Sync() {
+  const env::BlockingScope blocking;
   std::unique_lock lock(mutex_);
   const std::uint64_t ticket = ++requested_;
   while (completed_ < ticket && !failure_) {

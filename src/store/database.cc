@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "env/blocking.h"
 #include "store/checkpointer.h"
 #include "store/commit_queue.h"
 #include "store/reader_pool.h"
@@ -99,7 +100,10 @@ Result<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
   return std::unique_ptr<Database>(new Database(std::make_unique<Impl>(std::move(parts))));
 }
 
-Status Database::Write(const Work& work) { return impl_->queue().Submit(work); }
+Status Database::Write(const Work& work) {
+  const env::BlockingScope blocking;
+  return impl_->queue().Submit(work);
+}
 
 Status Database::Read(const Work& work) {
   ASSIGN_OR_RETURN(const ReaderPool::Loan reader, impl_->readers().Borrow());

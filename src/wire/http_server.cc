@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "wire/connection_registry.h"
 #include "wire/listener.h"
+#include "wire/runner_slots.h"
 
 namespace sabia::wire {
 namespace {
@@ -26,7 +27,12 @@ namespace {
 class PooledHttpServer final : public HttpServer {
  public:
   PooledHttpServer(HttpServerOptions options, Handler& handler, env::Clock& clock)
-      : options_(std::move(options)), handler_(handler), clock_(clock) {}
+      : options_(std::move(options)),
+        handler_(handler),
+        clock_(clock),
+        slots_(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2,
+                                       std::max<std::size_t>(options_.threads, 2)),
+               [this] { AskForHelp(); }) {}
   ~PooledHttpServer() override { Stop(Millis(0)); }
 
   Status Open();
@@ -38,6 +44,7 @@ class PooledHttpServer final : public HttpServer {
   bool AddWorker();
   void Work();
   bool MayLeave();
+  void AskForHelp();
   bool TakeEvent(HttpSession& session, void* source);
   void Accept(Listener& listener);
   void Admit(Listener& listener, AcceptedSocket accepted);
@@ -60,7 +67,8 @@ class PooledHttpServer final : public HttpServer {
   std::atomic<bool> stopping_{false};
   std::atomic<std::size_t> threads_{0};
   std::atomic<std::size_t> waiting_{0};
-  std::atomic<bool> starving_{false};  // a worker took work and none was left waiting
+  std::atomic<bool> starving_{false};  // perhaps nobody is left to take work
+  RunnerSlots slots_;
 
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
@@ -135,23 +143,36 @@ void PooledHttpServer::Work() {
   BlockSigpipe();
   HttpSession session(handler_, options_.limits, clock_, counters_);
   bool counted = true;
-  while (!stopping_.load()) {
-    epoll_event event{};
-    waiting_.fetch_add(1);
-    const int n =
-        ::epoll_wait(poller_.get(), &event, 1, static_cast<int>(options_.thread_idle.count()));
-    if (waiting_.fetch_sub(1) == 1 && n > 0 && !starving_.exchange(true)) changed_.notify_all();
-    if (n > 0) {
-      if (!TakeEvent(session, event.data.ptr)) break;
-    } else if (n == 0 && MayLeave()) {
-      counted = false;
-      break;
+  {
+    RunnerSlots::Runner runner(slots_);
+    env::SetBlockingObserver(&runner);
+    while (!stopping_.load()) {
+      if (!runner.MayRun(options_.thread_idle)) {
+        counted = !MayLeave();
+        if (!counted) break;
+        continue;
+      }
+      epoll_event event{};
+      waiting_.fetch_add(1);
+      const int n = ::epoll_wait(poller_.get(), &event, 1, -1);
+      if (waiting_.fetch_sub(1) == 1 && n > 0) AskForHelp();
+      if (n <= 0) continue;
+      runner.Begin();
+      const bool go_on = TakeEvent(session, event.data.ptr);
+      runner.End();
+      if (!go_on) break;
     }
+    env::SetBlockingObserver(nullptr);
   }
   const std::scoped_lock lock(mutex_);
   if (counted) threads_.fetch_sub(1);
   ended_.push_back(std::this_thread::get_id());
   changed_.notify_all();
+}
+
+// The maintainer looks, after the growth delay, whether work waits in vain.
+void PooledHttpServer::AskForHelp() {
+  if (!starving_.exchange(true)) changed_.notify_all();
 }
 
 bool PooledHttpServer::TakeEvent(HttpSession& session, void* source) {
@@ -217,11 +238,10 @@ void PooledHttpServer::Maintain() {
   while (!stopping_.load()) {
     changed_.wait_for(lock, options_.tick, [this] { return stopping_.load() || starving_.load(); });
     if (stopping_.load()) return;
-    if (starving_.load()) {
+    if (starving_.exchange(false)) {
       changed_.wait_for(lock, options_.growth_delay, [this] { return stopping_.load(); });
-      starving_.store(false);
-      GrowIfStarving();
     }
+    GrowIfStarving();
     ReapEnded();
     lock.unlock();
     connections_.CutExpired(clock_.Mono());
@@ -233,13 +253,15 @@ void PooledHttpServer::Maintain() {
   }
 }
 
-// REQUIRES: mutex_ is held. Events that wait while no worker does: handlers block, so another
-// thread helps.
+// REQUIRES: mutex_ is held. Events that wait while no worker does: when handlers block, another
+// thread helps; when they are busy, it would only get in their way.
 void PooledHttpServer::GrowIfStarving() {
   pollfd ready{poller_.get(), POLLIN, 0};
   if (waiting_.load() > 0 || ::poll(&ready, 1, 0) <= 0) return;
+  starving_.store(true);  // look again: a worker may get stuck, or one may not be enough
+  if (!slots_.Rescue()) return;
   if (threads_.load() >= options_.threads_max) return;
-  if (AddWorker()) starving_.store(true);  // look again: one may not be enough
+  AddWorker();
 }
 
 // REQUIRES: mutex_ is held.
@@ -258,6 +280,7 @@ void PooledHttpServer::Stop(Millis grace) {
   std::unique_lock lock(mutex_);
   if (std::exchange(stopped_, true)) return;
   stopping_.store(true);
+  slots_.Close();
   for (const auto& listener : listeners_) ::shutdown(listener->socket.get(), SHUT_RDWR);
   const std::uint64_t one = 1;
   (void)!::write(stop_event_.get(), &one, sizeof one);
@@ -287,7 +310,7 @@ HttpServerStats PooledHttpServer::stats() const {
   stats.rejected_connections = rejected_.load(std::memory_order_relaxed);
   stats.connections = connections_.size();
   stats.threads = threads_.load();
-  stats.idle_threads = waiting_.load();
+  stats.idle_threads = waiting_.load() + slots_.parked();
   return stats;
 }
 

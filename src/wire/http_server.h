@@ -1,17 +1,21 @@
 // An HTTP/1.1 server: blocking handlers on a pool of threads that share one poller.
 //
 // Every worker waits in epoll itself, takes one readable connection, serves it and goes back: no
-// hand-over between threads, and an idle connection costs neither thread nor buffer. The pool grows
-// while requests wait for a worker, up to threads_max, and shrinks after a quiet time. Slow and
+// hand-over between threads, and an idle connection costs neither thread nor buffer. As many
+// workers as there are processors do so at a time; when one of them blocks, another takes its turn
+// (runner_slots.h). The pool grows while requests wait for a worker, up to threads_max, and shrinks
+// after a quiet time. Slow and
 // endless clients are cut (HttpLimits).
 //
 // Threading: Start, Stop and the readers may be called from any thread; the handler runs on many at
 // once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "wire/http.h"
@@ -34,7 +38,7 @@ struct ListenOptions {
 
 struct HttpServerOptions {
   std::vector<ListenOptions> listeners;
-  std::size_t threads = 8;  // kept at least
+  std::size_t threads = std::max(8U, std::thread::hardware_concurrency());  // kept at least
   std::size_t threads_max = 256;
   std::size_t connections_max = 8192;  // more are answered 503 and closed
   Millis thread_idle{30'000};          // a worker above `threads` ends after so long without work

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "env/blocking.h"
+
 namespace sabia::wire {
 namespace {
 
@@ -84,6 +86,7 @@ Status TimedStream::Wait(IoStatus status) {
   if (left_ms <= 0) return Fail(ErrorCode::kTimeout, "the client is too slow");
   pollfd entry{transport_.fd(),
                static_cast<short>(status == IoStatus::kWantRead ? POLLIN : POLLOUT), 0};
+  const env::BlockingScope blocking;
   const MonoTime start = clock_.Mono();
   const int ready = ::poll(&entry, 1, static_cast<int>(left_ms));
   waited_ms_ += std::chrono::duration_cast<Millis>(clock_.Mono() - start).count();
