@@ -1,15 +1,13 @@
-// A load generator of signed AWS JSON requests: C connections, one request outstanding on each, one
-// thread.
+// A load generator of signed AWS requests (JSON services and S3): C connections, one request
+// outstanding on each, one thread.
 //
 // Every request is signed anew (SigV4), so that a server that verifies has real work and one that
-// does not is loaded alike. "{n}" in the body becomes a counter. Prints one JSON object: requests,
-// errors, seconds, rate, p50_us, p99_us.
+// does not is loaded alike. "{n}" in path and body becomes a counter. Prints one JSON object:
+// requests, errors, seconds, rate, p50_us, p99_us.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -28,6 +26,8 @@
 #include "base/time.h"
 #include "env/posix/posix_clock.h"
 #include "env/posix/posix_files.h"
+#include "wire/sha256.h"
+#include "wire/sigv4.h"
 
 namespace sabia {
 namespace {
@@ -37,7 +37,12 @@ struct Options {
   int port = 0;
   std::string service = "sagemaker";
   std::string target;
-  std::string body = "{}";
+  std::string method = "POST";
+  std::string path = "/";
+  std::string query;  // encoded and sorted
+  std::string body;
+  std::size_t body_bytes = 0;
+  std::int64_t cycle = 0;  // the counter starts again after so many; 0: never
   std::string content_type = "application/x-amz-json-1.1";
   std::string key = "AKIAEXAMPLEEXAMPLE00";
   std::string secret = "secret";
@@ -48,59 +53,91 @@ struct Options {
   std::int64_t first = 0;
 };
 
-std::string Sha256(std::string_view data) {
-  std::array<unsigned char, 32> out{};
-  EVP_Digest(data.data(), data.size(), out.data(), nullptr, EVP_sha256(), nullptr);
-  return std::string(reinterpret_cast<const char*>(out.data()), out.size());
-}
-
-std::string HmacSha256(std::string_view key, std::string_view data) {
-  std::array<unsigned char, 32> out{};
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-       reinterpret_cast<const unsigned char*>(data.data()), data.size(), out.data(), nullptr);
-  return std::string(reinterpret_cast<const char*>(out.data()), out.size());
-}
-
+// Requests of one shape: all but the counter, the time and the signature is made once.
 class RequestMaker {
  public:
-  RequestMaker(const Options& options, env::Clock& clock) : options_(options), clock_(clock) {}
+  RequestMaker(const Options& options, env::Clock& clock)
+      : options_(options), clock_(clock), body_(options.body) {
+    if (options.body_bytes > 0) {
+      body_.resize(options.body_bytes);
+      for (std::size_t i = 0; i < body_.size(); ++i) body_[i] = static_cast<char>(i * 131 % 251);
+    }
+    const std::string host = options.host + ":" + std::to_string(options.port);
+    const bool s3 = options.service == "s3";
+    if (!s3) {
+      before_date_ = "content-type:" + options.content_type + "\n";
+      after_date_ = "x-amz-target:" + options.target + "\n";
+      signed_names_ = "content-type;host;x-amz-date;x-amz-target";
+      fixed_ = "Content-Type: " + options.content_type + "\r\nX-Amz-Target: " + options.target;
+    } else {
+      signed_names_ = "host;x-amz-content-sha256;x-amz-date";
+    }
+    before_date_ += "host:" + host + "\n";
+    fixed_ = " HTTP/1.1\r\nHost: " + host + "\r\n" + (fixed_.empty() ? "" : fixed_ + "\r\n");
+    counted_body_ = body_.find(kCounter) != std::string::npos;
+    body_hash_ = wire::Hex(wire::Sha256Of(body_));
+  }
 
   std::string Make(std::int64_t number) {
-    const std::string amz_date = FormatBasicIso8601(clock_.Wall());
-    const std::string date = amz_date.substr(0, 8);
-    const std::string scope =
-        date + "/" + options_.region + "/" + options_.service + "/aws4_request";
-    if (scope != scope_) {
-      scope_ = scope;
-      signing_key_ = HmacSha256(
-          HmacSha256(HmacSha256(HmacSha256("AWS4" + options_.secret, date), options_.region),
-                     options_.service),
-          "aws4_request");
-    }
-    std::string body = options_.body;
-    if (const auto at = body.find("{n}"); at != std::string::npos) {
-      body.replace(at, 3, std::to_string(number));
-    }
-    const std::string host = options_.host + ":" + std::to_string(options_.port);
-    const std::string canonical =
-        "POST\n/\n\ncontent-type:" + options_.content_type + "\nhost:" + host +
-        "\nx-amz-date:" + amz_date + "\nx-amz-target:" + options_.target +
-        "\n\ncontent-type;host;x-amz-date;x-amz-target\n" + HexEncode(Sha256(body));
-    const std::string to_sign =
-        "AWS4-HMAC-SHA256\n" + amz_date + "\n" + scope + "\n" + HexEncode(Sha256(canonical));
-    return "POST / HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: " + options_.content_type +
-           "\r\nX-Amz-Date: " + amz_date + "\r\nX-Amz-Target: " + options_.target +
-           "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=" + options_.key + "/" + scope +
-           ", SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature=" +
-           HexEncode(HmacSha256(signing_key_, to_sign)) +
-           "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    Date();
+    const std::string counter =
+        std::to_string(options_.cycle > 0 ? number % options_.cycle : number);
+    std::string counted;
+    if (counted_body_) counted = Replaced(body_, counter);
+    const std::string& body = counted_body_ ? counted : body_;
+    const std::string path = Replaced(options_.path, counter);
+    const std::string hash = counted_body_ ? wire::Hex(wire::Sha256Of(body)) : body_hash_;
+    const bool s3 = options_.service == "s3";
+    std::string canonical =
+        options_.method + "\n" + path + "\n" + options_.query + "\n" + before_date_;
+    if (s3) canonical += "x-amz-content-sha256:" + hash + "\n";
+    canonical +=
+        "x-amz-date:" + amz_date_ + "\n" + after_date_ + "\n" + signed_names_ + "\n" + hash;
+    const std::string to_sign = "AWS4-HMAC-SHA256\n" + amz_date_ + "\n" + scope_ + "\n" +
+                                wire::Hex(wire::Sha256Of(canonical));
+    std::string request = options_.method + " " + path +
+                          (options_.query.empty() ? "" : "?" + options_.query) + fixed_ +
+                          "X-Amz-Date: " + amz_date_ +
+                          "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=" + options_.key + "/" +
+                          scope_ + ", SignedHeaders=" + signed_names_ +
+                          ", Signature=" + wire::Hex(wire::HmacSha256(signing_key_, to_sign));
+    if (s3) request += "\r\nx-amz-content-sha256: " + hash;
+    if (!body.empty()) request += "\r\nContent-Length: " + std::to_string(body.size());
+    return request + "\r\n\r\n" + body;
   }
 
  private:
+  static constexpr std::string_view kCounter = "{n}";
+
+  static std::string Replaced(const std::string& text, const std::string& counter) {
+    const auto at = text.find(kCounter);
+    return at == std::string::npos ? text : std::string(text).replace(at, kCounter.size(), counter);
+  }
+
+  // The signing key changes with the day, the time stamp with the second.
+  void Date() {
+    const WallTime now = clock_.Wall();
+    if (now - dated_ < Seconds(1)) return;
+    dated_ = now;
+    amz_date_ = FormatBasicIso8601(now);
+    const wire::SigV4Scope scope{amz_date_.substr(0, 8), options_.region, options_.service};
+    scope_ = scope.ToString();
+    signing_key_ = wire::SigningKey(options_.secret, scope);
+  }
+
   const Options& options_;
   env::Clock& clock_;
+  std::string body_;
+  std::string body_hash_;
+  bool counted_body_ = false;
+  std::string before_date_;  // canonical fields, by name
+  std::string after_date_;
+  std::string signed_names_;
+  std::string fixed_;
+  WallTime dated_{};
+  std::string amz_date_;
   std::string scope_;
-  std::string signing_key_;
+  wire::Digest256 signing_key_{};
 };
 
 struct Peer {
@@ -109,20 +146,29 @@ struct Peer {
   MonoTime sent;
 };
 
-// Length of the complete answer at the front, or 0 while it is incomplete.
-std::size_t AnswerLength(const std::string& received) {
-  const auto head = received.find("\r\n\r\n");
-  if (head == std::string::npos) return 0;
-  const std::string lower = ToLower(std::string_view(received).substr(0, head));
-  const auto at = lower.find("content-length:");
-  const std::size_t length =
-      at == std::string::npos ? 0 : std::strtoul(lower.c_str() + at + 15, nullptr, 10);
-  return received.size() >= head + 4 + length ? head + 4 + length : 0;
-}
+// What the front of the received bytes holds: nothing (length 0) while it is incomplete.
+struct Answer {
+  std::size_t length = 0;
+  bool last = false;  // the server closes after it
+};
 
-bool ClosesAfter(const std::string& answer) {
-  const std::string head = ToLower(std::string_view(answer).substr(0, answer.find("\r\n\r\n")));
-  return head.compare(0, 8, "http/1.0") == 0 || head.find("connection: close") != std::string::npos;
+Answer ParseAnswer(const std::string& received) {
+  const auto end = received.find("\r\n\r\n");
+  if (end == std::string::npos) return {};
+  Answer answer{end + 4, received.compare(0, 8, "HTTP/1.0") == 0};
+  const std::string_view head = std::string_view(received).substr(0, end + 2);
+  for (std::size_t at = head.find("\r\n") + 2; at < head.size();) {
+    const std::size_t next = head.find("\r\n", at);
+    const std::string_view field = head.substr(at, next - at);
+    const auto is = [field](std::string_view name) {
+      return field.size() >= name.size() && EqualsIgnoreCase(field.substr(0, name.size()), name);
+    };
+    if (is("content-length:")) answer.length += std::strtoul(field.data() + 15, nullptr, 10);
+    if (is("connection: close")) answer.last = true;
+    at = next + 2;
+  }
+  if (answer.length > received.size()) answer.length = 0;
+  return answer;
 }
 
 class Load {
@@ -193,7 +239,7 @@ class Load {
     const ssize_t n = ::read(peer.fd.get(), buffer.data(), buffer.size());
     bool closed = n <= 0;
     if (n > 0) peer.received.append(buffer.data(), static_cast<std::size_t>(n));
-    const std::size_t length = AnswerLength(peer.received);
+    const auto [length, last] = ParseAnswer(peer.received);
     if (length == 0 && !closed) return true;
     --outstanding_;
     if (length == 0) {
@@ -201,7 +247,7 @@ class Load {
     } else {
       Count(peer, length);
       // A server that closes after each answer is met again.
-      closed = closed || ClosesAfter(peer.received);
+      closed = closed || last;
       peer.received.erase(0, length);
     }
     if (!go_on) return true;
@@ -254,12 +300,17 @@ class Load {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   sabia::Options options;
-  CLI::App app{"Signed AWS JSON requests as fast as the server takes them", "load"};
+  CLI::App app{"Signed AWS requests as fast as the server takes them", "load"};
   app.add_option("--host", options.host);
   app.add_option("--port", options.port)->required();
   app.add_option("--service", options.service);
-  app.add_option("--target", options.target)->required();
+  app.add_option("--target", options.target, "of JSON services");
+  app.add_option("--method", options.method);
+  app.add_option("--path", options.path, "\"{n}\" becomes a counter");
+  app.add_option("--query", options.query, "encoded and sorted by name");
   app.add_option("--body", options.body, "\"{n}\" becomes a counter");
+  app.add_option("--body-bytes", options.body_bytes, "a body of so many bytes instead");
+  app.add_option("--cycle", options.cycle, "the counter starts again after so many");
   app.add_option("--content-type", options.content_type);
   app.add_option("--key", options.key);
   app.add_option("--secret", options.secret);
