@@ -33,8 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(target->key.size() + target->bucket.size() <= text.size());
   }
   if (const auto source = ParseCopySource(text)) {
-    CHECK(!source->bucket.empty() && !source->key.empty());
-    CHECK(source->bucket.find('/') == std::string::npos);
+    CHECK(!source->target.bucket.empty() && !source->target.key.empty());
+    CHECK(source->target.bucket.find('/') == std::string::npos);
   }
   if (IsLegalBucketName(text)) CHECK(text.size() >= 3 && text.size() <= 63);
   (void)MatchesEtag(text, "etag");

@@ -15,7 +15,7 @@ class StoreSource final : public BucketSource {
   StoreSource(ObjectStore& store, std::string bucket) : store_(store), bucket_(std::move(bucket)) {}
 
   Status CheckBucket() override {
-    return store_.GetBucket(bucket_).map([](const BucketInfo&) {});
+    return store_.GetBucket(bucket_).map([](const BucketHandle&) {});
   }
   Result<Listing> List(const ListOptions& options) override {
     return store_.List(bucket_, options);

@@ -5,6 +5,8 @@
 #include "base/encoding.h"
 #include "base/log.h"
 #include "objects/file_upload.h"
+#include "objects/object_index.h"
+#include "objects/schema.h"
 
 namespace sabia::objects {
 namespace {
@@ -22,6 +24,11 @@ Status CheckKey(std::string_view key) {
   }
   if (!IsUtf8(key)) return Fail(ErrorCode::kInvalidArgument, "key is not UTF-8");
   return {};
+}
+
+bool IsRefusal(const Error& error) {
+  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict ||
+         error.code == ErrorCode::kInvalidArgument;
 }
 
 // Judges the files that a crash left among the uploads: wanted by a row, or by nobody.
@@ -53,8 +60,10 @@ Result<std::unique_ptr<ObjectStore>> ObjectStore::Open(ObjectStoreOptions option
   ASSIGN_OR_RETURN(auto database, store::Database::Open({.path = options.paths.objects_db(),
                                                          .migrations = index::Migrations()}));
   RETURN_IF_ERROR(RecoverTemporary(*blobs, *database));
-  return std::make_unique<LocalStore>(std::move(options), clock, random, std::move(blobs),
-                                      std::move(database));
+  auto store = std::make_unique<LocalStore>(std::move(options), clock, random, std::move(blobs),
+                                            std::move(database));
+  RETURN_IF_ERROR(store->LoadBuckets());
+  return store;
 }
 
 LocalStore::LocalStore(ObjectStoreOptions options, env::Clock& clock, env::Random& random,
@@ -65,38 +74,44 @@ LocalStore::LocalStore(ObjectStoreOptions options, env::Clock& clock, env::Rando
       random_(random),
       blobs_(std::move(blobs)),
       database_(std::move(database)),
+      buckets_(*database_),
       reaper_(*database_, *blobs_) {}
 
-Status LocalStore::CreateBucket(std::string_view bucket, std::string_view region) {
-  const BucketInfo info{std::string(bucket), clock_.Wall(),
-                        region.empty() ? options_.region : std::string(region)};
-  return database_->Write(
-      [&](Connection& connection) { return index::InsertBucket(connection, info); });
+Status LocalStore::ChangeBucket(std::string_view bucket, const Work& work) {
+  RETURN_IF_ERROR(database_->Write(work));
+  return buckets_.Refresh(bucket);
+}
+
+Status LocalStore::CreateBucket(std::string_view bucket, std::string_view region,
+                                const Settings& settings) {
+  BucketInfo info;
+  info.name = bucket;
+  info.created = clock_.Wall();
+  info.region = region.empty() ? options_.region : std::string(region);
+  info.settings = settings;
+  return ChangeBucket(
+      bucket, [&](Connection& connection) { return index::InsertBucket(connection, info); });
 }
 
 Status LocalStore::DeleteBucket(std::string_view bucket) {
-  RETURN_IF_ERROR(database_->Write(
-      [&](Connection& connection) { return index::DeleteBucket(connection, bucket); }));
+  RETURN_IF_ERROR(ChangeBucket(
+      bucket, [&](Connection& connection) { return index::DeleteBucket(connection, bucket); }));
   reaper_.Wake();
   return {};
 }
 
-Result<BucketInfo> LocalStore::GetBucket(std::string_view bucket) {
-  BucketInfo out;
-  RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(out, index::ReadBucket(connection, bucket));
-    return {};
-  }));
-  return out;
+Status LocalStore::SetVersioning(std::string_view bucket, Versioning versioning) {
+  return ChangeBucket(bucket, [&](Connection& connection) {
+    return index::WriteVersioning(connection, bucket, versioning);
+  });
 }
 
-Result<std::vector<BucketInfo>> LocalStore::ListBuckets() {
-  std::vector<BucketInfo> out;
-  RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(out, index::ReadBuckets(connection));
-    return {};
-  }));
-  return out;
+Status LocalStore::PutSetting(std::string_view bucket, std::string_view name,
+                              const std::optional<std::string>& document) {
+  return ChangeBucket(bucket, [&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, bucket));
+    return index::WriteSetting(connection, row.id, name, document);
+  });
 }
 
 Result<std::unique_ptr<Upload>> LocalStore::BeginUpload(std::vector<ChecksumAlgorithm> algorithms) {
@@ -136,27 +151,32 @@ Result<ObjectInfo> LocalStore::Put(std::string_view bucket, std::string_view key
   info.modified = clock_.Wall();
   info.blob_id = file.blob().id();
   info.metadata = options.metadata;
+  info.tags = options.tags;
+  info.storage_class = options.storage_class;
   info.checksums = file.KeptChecksum();
   RETURN_IF_ERROR(CommitBlob(file.blob(), [&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
-    return index::WriteObject(connection, id, info, options);
+    ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, bucket));
+    return index::ObjectWriter(connection, row, random_).Write(info, options);
   }));
   return info;
 }
 
-Result<ObjectInfo> LocalStore::Head(std::string_view bucket, std::string_view key) {
+Result<ObjectInfo> LocalStore::Head(std::string_view bucket, std::string_view key,
+                                    const VersionChoice& version) {
+  ASSIGN_OR_RETURN(const BucketHandle known, buckets_.Find(bucket));
   ObjectInfo out;
   RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
-    ASSIGN_OR_RETURN(out, index::ReadObject(connection, id, key));
+    ASSIGN_OR_RETURN(out, index::ReadObject(connection, known->id, key, version));
     return {};
   }));
   return out;
 }
 
-Result<ObjectStore::Opened> LocalStore::Get(std::string_view bucket, std::string_view key) {
+Result<ObjectStore::Opened> LocalStore::Get(std::string_view bucket, std::string_view key,
+                                            const VersionChoice& version) {
   for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
-    ASSIGN_OR_RETURN(ObjectInfo info, Head(bucket, key));
+    ASSIGN_OR_RETURN(ObjectInfo info, Head(bucket, key, version));
+    if (info.delete_marker) return Opened{std::move(info), {}};
     auto fd = blobs_->OpenBlob(info.blob_id);
     if (fd) return Opened{std::move(info), std::move(*fd)};
     if (fd.error().code != ErrorCode::kNotFound) return Wrap(fd.error(), "failed to read object: ");
@@ -164,46 +184,84 @@ Result<ObjectStore::Opened> LocalStore::Get(std::string_view bucket, std::string
   return Fail(ErrorCode::kCorrupt, "the file of '{}/{}' is missing", bucket, key);
 }
 
-Result<Listing> LocalStore::List(std::string_view bucket, const ListOptions& options) {
-  Listing out;
+Result<std::optional<ObjectInfo>> LocalStore::NewestMarker(std::string_view bucket,
+                                                           std::string_view key) {
+  ASSIGN_OR_RETURN(const BucketHandle known, buckets_.Find(bucket));
+  std::optional<ObjectInfo> out;
+  if (known->versioning == Versioning::kOff) return out;
   RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
-    ASSIGN_OR_RETURN(out, index::ListObjects(connection, id, options));
+    ASSIGN_OR_RETURN(out, index::ReadNewestMarker(connection, known->id, key));
     return {};
   }));
   return out;
 }
 
-Status LocalStore::Delete(std::string_view bucket, std::string_view key,
-                          const std::optional<std::string>& if_match) {
-  const Work remove = [&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
-    return index::DeleteObject(connection, id, key, if_match);
-  };
-  RETURN_IF_ERROR(database_->Write(remove));
-  reaper_.Wake();
-  return {};
+Result<Listing> LocalStore::List(std::string_view bucket, const ListOptions& options) {
+  ASSIGN_OR_RETURN(const BucketHandle known, buckets_.Find(bucket));
+  Listing out;
+  RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(out, index::ListObjects(connection, known->id, options));
+    return {};
+  }));
+  return out;
 }
 
-Status LocalStore::DeleteMany(std::string_view bucket, const std::vector<std::string>& keys) {
-  const Work remove = [&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
-    for (const std::string& key : keys) RETURN_IF_ERROR(index::DeleteObject(connection, id, key));
+Result<VersionListing> LocalStore::ListVersions(std::string_view bucket,
+                                                const ListVersionsOptions& options) {
+  ASSIGN_OR_RETURN(const BucketHandle known, buckets_.Find(bucket));
+  VersionListing out;
+  RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(out, index::ListVersions(connection, known->id, options));
     return {};
-  };
-  RETURN_IF_ERROR(database_->Write(remove));
+  }));
+  return out;
+}
+
+Result<Deleted> LocalStore::Delete(std::string_view bucket, std::string_view key,
+                                   const DeleteOptions& options) {
+  RETURN_IF_ERROR(CheckKey(key));
+  Deleted out;
+  RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, bucket));
+    ASSIGN_OR_RETURN(
+        out, index::ObjectWriter(connection, row, random_).Delete(key, options, clock_.Wall()));
+    return {};
+  }));
   reaper_.Wake();
-  return {};
+  return out;
+}
+
+Result<std::vector<Result<Deleted>>> LocalStore::DeleteMany(
+    std::string_view bucket, const std::vector<DeleteRequest>& requests) {
+  std::vector<Result<Deleted>> out;
+  RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
+    out.clear();
+    ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, bucket));
+    index::ObjectWriter writer(connection, row, random_);
+    for (const DeleteRequest& request : requests) {
+      Result<Deleted> deleted = CheckKey(request.key).and_then([&] {
+        return writer.Delete(request.key, request.options, clock_.Wall());
+      });
+      // A refusal is the request's own: it comes before anything was written.
+      if (!deleted && !IsRefusal(deleted.error())) return tl::make_unexpected(deleted.error());
+      out.push_back(std::move(deleted));
+    }
+    return {};
+  }));
+  reaper_.Wake();
+  return out;
 }
 
 Result<ObjectInfo> LocalStore::Copy(const ObjectName& from, const ObjectName& to,
-                                    const std::optional<Metadata>& metadata,
-                                    const CopyConditions& conditions) {
+                                    const CopyOptions& options) {
   RETURN_IF_ERROR(CheckKey(to.key));
   for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
-    ASSIGN_OR_RETURN(ObjectInfo info, Head(from.bucket, from.key));
-    if (conditions.source_etag && *conditions.source_etag != info.etag) {
-      return Fail(ErrorCode::kConflict, "key '{}' has ETag {}", from.key, info.etag);
+    ASSIGN_OR_RETURN(ObjectInfo info, Head(from.bucket, from.key, from.version));
+    if (info.delete_marker) {
+      return Fail(ErrorCode::kNotFound, "key '{}' is a delete marker", from.key);
+    }
+    if (options.source_blob && *options.source_blob != info.blob_id) {
+      return Fail(ErrorCode::kConflict, "key '{}' was replaced meanwhile", from.key);
     }
     auto blob = blobs_->Link(info.blob_id);
     if (!blob && blob.error().code == ErrorCode::kNotFound) continue;
@@ -211,14 +269,26 @@ Result<ObjectInfo> LocalStore::Copy(const ObjectName& from, const ObjectName& to
     info.key = to.key;
     info.modified = clock_.Wall();
     info.blob_id = blob->id();
-    if (metadata) info.metadata = *metadata;
+    info.storage_class = options.target.storage_class;
+    if (options.metadata) info.metadata = *options.metadata;
+    if (options.tags) info.tags = *options.tags;
     RETURN_IF_ERROR(CommitBlob(*blob, [&](Connection& connection) -> Status {
-      ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, to.bucket));
-      return index::WriteObject(connection, id, info, conditions.target);
+      ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, to.bucket));
+      return index::ObjectWriter(connection, row, random_).Write(info, options.target);
     }));
     return info;
   }
   return Fail(ErrorCode::kCorrupt, "the file of '{}/{}' is missing", from.bucket, from.key);
+}
+
+Result<ObjectInfo> LocalStore::SetTags(const ObjectName& object, const Tags& tags) {
+  ObjectInfo out;
+  RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, object.bucket));
+    ASSIGN_OR_RETURN(out, index::ObjectWriter(connection, row, random_).SetTags(object, tags));
+    return {};
+  }));
+  return out;
 }
 
 }  // namespace sabia::objects

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "objects/blob_directory.h"
-#include "objects/index.h"
+#include "objects/bucket_cache.h"
 #include "objects/multipart_index.h"
 #include "objects/object_store.h"
 #include "objects/reaper.h"
@@ -24,23 +24,36 @@ class LocalStore final : public ObjectStore {
   LocalStore(ObjectStoreOptions options, env::Clock& clock, env::Random& random,
              std::unique_ptr<BlobDirectory> blobs, std::unique_ptr<store::Database> database);
 
-  Status CreateBucket(std::string_view bucket, std::string_view region) override;
+  Status LoadBuckets() { return buckets_.Load(); }
+
+  Status CreateBucket(std::string_view bucket, std::string_view region,
+                      const Settings& settings) override;
   Status DeleteBucket(std::string_view bucket) override;
-  Result<BucketInfo> GetBucket(std::string_view bucket) override;
-  Result<std::vector<BucketInfo>> ListBuckets() override;
+  Result<BucketHandle> GetBucket(std::string_view bucket) override { return buckets_.Find(bucket); }
+  Result<std::vector<BucketHandle>> ListBuckets() override { return buckets_.All(); }
+  Status SetVersioning(std::string_view bucket, Versioning versioning) override;
+  Status PutSetting(std::string_view bucket, std::string_view name,
+                    const std::optional<std::string>& document) override;
 
   Result<std::unique_ptr<Upload>> BeginUpload(std::vector<ChecksumAlgorithm> algorithms) override;
   Result<ObjectInfo> Put(std::string_view bucket, std::string_view key,
                          std::unique_ptr<Upload> upload, const PutOptions& options) override;
-  Result<ObjectInfo> Head(std::string_view bucket, std::string_view key) override;
-  Result<Opened> Get(std::string_view bucket, std::string_view key) override;
+  Result<ObjectInfo> Head(std::string_view bucket, std::string_view key,
+                          const VersionChoice& version) override;
+  Result<Opened> Get(std::string_view bucket, std::string_view key,
+                     const VersionChoice& version) override;
+  Result<std::optional<ObjectInfo>> NewestMarker(std::string_view bucket,
+                                                 std::string_view key) override;
   Result<Listing> List(std::string_view bucket, const ListOptions& options) override;
-  Status Delete(std::string_view bucket, std::string_view key,
-                const std::optional<std::string>& if_match) override;
-  Status DeleteMany(std::string_view bucket, const std::vector<std::string>& keys) override;
+  Result<VersionListing> ListVersions(std::string_view bucket,
+                                      const ListVersionsOptions& options) override;
+  Result<Deleted> Delete(std::string_view bucket, std::string_view key,
+                         const DeleteOptions& options) override;
+  Result<std::vector<Result<Deleted>>> DeleteMany(
+      std::string_view bucket, const std::vector<DeleteRequest>& requests) override;
   Result<ObjectInfo> Copy(const ObjectName& from, const ObjectName& to,
-                          const std::optional<Metadata>& metadata,
-                          const CopyConditions& conditions) override;
+                          const CopyOptions& options) override;
+  Result<ObjectInfo> SetTags(const ObjectName& object, const Tags& tags) override;
 
   Result<std::string> CreateMultipart(std::string_view bucket, std::string_view key,
                                       const MultipartOptions& options) override;
@@ -58,6 +71,8 @@ class LocalStore final : public ObjectStore {
 
  private:
   using Work = store::Database::Work;
+  // Commits a change of the bucket's own rows.
+  Status ChangeBucket(std::string_view bucket, const Work& work);
   // Commits rows that refer to the blob, then moves it to its place. REQUIRES: its bytes are
   // synced.
   Status CommitBlob(TemporaryBlob& blob, const Work& work);
@@ -70,6 +85,7 @@ class LocalStore final : public ObjectStore {
   env::Random& random_;
   const std::unique_ptr<BlobDirectory> blobs_;
   const std::unique_ptr<store::Database> database_;
+  BucketCache buckets_;
   Reaper reaper_;  // last: its thread uses the others
 };
 

@@ -1,6 +1,8 @@
 #include "base/encoding.h"
 #include "objects/file_upload.h"
 #include "objects/local_store.h"
+#include "objects/multipart_index.h"
+#include "objects/object_index.h"
 
 namespace sabia::objects {
 namespace {
@@ -77,6 +79,8 @@ Result<ObjectInfo> Assemble(const MultipartInfo& upload, const std::vector<PartR
   ObjectInfo out;
   out.key = upload.key;
   out.metadata = upload.options.metadata;
+  out.tags = upload.options.tags;
+  out.storage_class = upload.options.storage_class;
   const auto md5 = NewMd5();
   for (const PartRow& part : parts) {
     ASSIGN_OR_RETURN(const std::string digest, HexDecode(part.info.etag));
@@ -130,8 +134,8 @@ Result<std::string> LocalStore::CreateMultipart(std::string_view bucket, std::st
   }
   const MultipartInfo info{random_.Hex(64), std::string(key), clock_.Wall(), options};
   RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
-    return index::InsertUpload(connection, id, info);
+    ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, bucket));
+    return index::InsertUpload(connection, row.id, info);
   }));
   return info.upload_id;
 }
@@ -176,14 +180,14 @@ Result<TemporaryBlob> LocalStore::Concatenate(const std::vector<PartRow>& parts)
 }
 
 Result<ObjectInfo> LocalStore::RepeatedComplete(const UploadName& upload, Error not_found) {
-  std::string origin;
+  ASSIGN_OR_RETURN(const BucketHandle bucket, buckets_.Find(upload.bucket));
+  std::optional<ObjectInfo> made;
   RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, upload.bucket));
-    ASSIGN_OR_RETURN(origin, index::ReadOrigin(connection, id, upload.key));
+    ASSIGN_OR_RETURN(made, index::ReadByOrigin(connection, bucket->id, upload));
     return {};
   }));
-  if (origin != upload.upload_id) return tl::unexpected<Error>(std::move(not_found));
-  return Head(upload.bucket, upload.key);
+  if (!made) return tl::unexpected<Error>(std::move(not_found));
+  return std::move(*made);
 }
 
 Result<ObjectInfo> LocalStore::CompleteMultipart(const UploadName& upload,
@@ -216,8 +220,8 @@ Result<ObjectInfo> LocalStore::CompleteMultipart(const UploadName& upload,
     ASSIGN_OR_RETURN(row, index::FindUpload(connection, upload));
     ASSIGN_OR_RETURN(const std::vector<PartRow> stored, index::ReadParts(connection, row.id));
     if (!SameBlobs(chosen, stored)) return InvalidPart(0, "a part was replaced meanwhile");
-    RETURN_IF_ERROR(
-        index::WriteObject(connection, row.bucket, info, options.target, upload.upload_id));
+    RETURN_IF_ERROR(index::ObjectWriter(connection, row.bucket, random_)
+                        .Write(info, options.target, upload.upload_id));
     return index::DeleteUpload(connection, row.id);
   });
   if (committed) return info;
@@ -249,10 +253,10 @@ Result<std::vector<PartInfo>> LocalStore::ListParts(const UploadName& upload) {
 
 Result<MultipartListing> LocalStore::ListMultiparts(std::string_view bucket,
                                                     const ListMultipartsOptions& options) {
+  ASSIGN_OR_RETURN(const BucketHandle known, buckets_.Find(bucket));
   MultipartListing out;
   RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(const index::BucketId id, index::FindBucket(connection, bucket));
-    ASSIGN_OR_RETURN(out, index::ListUploads(connection, id, options));
+    ASSIGN_OR_RETURN(out, index::ListUploads(connection, known->id, options));
     return {};
   }));
   return out;

@@ -1,5 +1,9 @@
 #include "objects/multipart_index.h"
 
+#include "objects/columns.h"
+#include "objects/key_scope.h"
+#include "objects/object_index.h"
+
 namespace sabia::objects::index {
 namespace {
 
@@ -7,6 +11,7 @@ using store::BlobView;
 using store::Connection;
 using store::Statement;
 
+// Of a row "token, key, initiated, algorithm, full_object, metadata, class, tags".
 Result<MultipartInfo> UploadFrom(const Statement& row) {
   MultipartInfo out;
   out.upload_id = row.String(0);
@@ -15,6 +20,8 @@ Result<MultipartInfo> UploadFrom(const Statement& row) {
   out.options.algorithm = ParseChecksumAlgorithm(row.Text(3));
   out.options.full_object = row.Int(4) != 0;
   ASSIGN_OR_RETURN(out.options.metadata, DecodeMap(row.Text(5)));
+  out.options.storage_class = row.String(6);
+  ASSIGN_OR_RETURN(out.options.tags, DecodeMap(row.Text(7)));
   return out;
 }
 
@@ -23,53 +30,76 @@ Result<MultipartInfo> UploadFrom(const Statement& row) {
 Status InsertUpload(Connection& connection, BucketId bucket, const MultipartInfo& upload) {
   const auto& options = upload.options;
   ASSIGN_OR_RETURN(const std::string metadata, EncodeMap(options.metadata));
+  ASSIGN_OR_RETURN(const std::string tags, EncodeMap(options.tags));
   return connection.Run(
-      "INSERT INTO uploads (token, bucket, key, initiated, algorithm, full_object, metadata) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO uploads (token, bucket, key, initiated, algorithm, full_object, metadata, "
+      "class, tags) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       upload.upload_id, bucket, BlobView{upload.key}, ToUnixMillis(upload.initiated),
       options.algorithm ? Name(*options.algorithm) : std::string_view(),
-      options.full_object ? 1 : 0, metadata);
+      options.full_object ? 1 : 0, metadata, options.storage_class, tags);
 }
 
 Result<UploadRow> FindUpload(Connection& connection, const UploadName& name) {
-  ASSIGN_OR_RETURN(const BucketId bucket, FindBucket(connection, name.bucket));
+  ASSIGN_OR_RETURN(const BucketRow bucket, FindBucket(connection, name.bucket));
   ASSIGN_OR_RETURN(Statement find,
                    connection.Prepare("SELECT token, key, initiated, algorithm, full_object, "
-                                      "metadata, id FROM uploads WHERE token = ? AND bucket = ? "
-                                      "AND key = ?"));
+                                      "metadata, class, tags, id FROM uploads WHERE token = ? AND "
+                                      "bucket = ? AND key = ?"));
   ASSIGN_OR_RETURN(const bool found,
-                   find.BindAll(name.upload_id, bucket, BlobView{name.key}).Step());
+                   find.BindAll(name.upload_id, bucket.id, BlobView{name.key}).Step());
   if (!found) {
     return Fail(ErrorCode::kNotFound, "upload '{}' of key '{}' does not exist", name.upload_id,
                 name.key);
   }
   ASSIGN_OR_RETURN(MultipartInfo info, UploadFrom(find));
-  return UploadRow{find.Int(6), bucket, std::move(info)};
+  return UploadRow{find.Int(8), bucket, std::move(info)};
 }
 
 Result<MultipartListing> ListUploads(Connection& connection, BucketId bucket,
                                      const ListMultipartsOptions& options) {
-  // With an empty upload id, a marker leaves out all uploads of its key; no token is greater than
-  // "~".
-  const std::string token = options.key_marker.empty() || !options.upload_id_marker.empty()
-                                ? options.upload_id_marker
-                                : "~";
+  const KeyScope scope{options.prefix, options.delimiter};
+  // Uploads of the marker's key with a greater id still belong to the page, unless the marker is,
+  // or lies in, a common prefix.
+  std::string token = options.upload_id_marker;
+  std::optional<std::string> from = options.key_marker;
+  if (token.empty() || !options.key_marker.starts_with(options.prefix) ||
+      scope.CommonPrefixEnd(options.key_marker)) {
+    token.clear();
+    from = scope.FirstKey(options.key_marker);
+  }
   ASSIGN_OR_RETURN(Statement rows,
                    connection.Prepare("SELECT token, key, initiated, algorithm, full_object, "
-                                      "metadata FROM uploads WHERE bucket = ? AND key >= ? AND "
+                                      "metadata, class, tags FROM uploads WHERE bucket = ? AND "
                                       "(key, token) > (?, ?) ORDER BY key, token"));
-  rows.BindAll(bucket, BlobView{options.prefix}, BlobView{options.key_marker}, token);
   MultipartListing out;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, rows.Step());
-    if (!row || !rows.Blob(1).starts_with(options.prefix)) return out;
-    if (out.uploads.size() == options.limit) {
-      out.truncated = true;
-      return out;
+  if (options.limit == 0) from.reset();
+  while (from) {
+    rows.Rewind();
+    rows.BindAll(bucket, BlobView{*from}, token);
+    from.reset();
+    while (true) {
+      ASSIGN_OR_RETURN(const bool row, rows.Step());
+      const std::string_view key = row ? rows.Blob(1) : std::string_view();
+      if (!row || !key.starts_with(options.prefix)) return out;
+      if (out.uploads.size() + out.common_prefixes.size() == options.limit) {
+        out.truncated = true;
+        return out;
+      }
+      if (const auto end = scope.CommonPrefixEnd(key)) {
+        out.next_key_marker = std::string(key.substr(0, *end));
+        out.next_upload_id_marker.clear();
+        out.common_prefixes.push_back(out.next_key_marker);
+        from = AfterPrefix(out.next_key_marker);
+        token.clear();
+        break;
+      }
+      ASSIGN_OR_RETURN(MultipartInfo info, UploadFrom(rows));
+      out.next_key_marker = info.key;
+      out.next_upload_id_marker = info.upload_id;
+      out.uploads.push_back(std::move(info));
     }
-    ASSIGN_OR_RETURN(MultipartInfo info, UploadFrom(rows));
-    out.uploads.push_back(std::move(info));
   }
+  return out;
 }
 
 Status WritePart(Connection& connection, UploadId upload, const PartRow& part) {

@@ -1,14 +1,13 @@
 // The rows of objects.db about multipart uploads in progress: uploads and their parts.
 //
-// Threading and errors as index.h; kNotFound with "upload" as first word.
+// Threading and errors as object_index.h; kNotFound with "upload" as first word.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "objects/index.h"
-#include "objects/object_store.h"
+#include "objects/bucket_index.h"
 
 namespace sabia::objects::index {
 
@@ -16,7 +15,7 @@ using UploadId = std::int64_t;
 
 struct UploadRow {
   UploadId id = 0;
-  BucketId bucket = 0;
+  BucketRow bucket;
   MultipartInfo info;
 };
 

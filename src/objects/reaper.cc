@@ -1,7 +1,7 @@
 #include "objects/reaper.h"
 
 #include "base/log.h"
-#include "objects/index.h"
+#include "objects/object_index.h"
 
 namespace sabia::objects {
 namespace {

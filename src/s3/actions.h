@@ -14,9 +14,20 @@ S3Result CreateBucket(S3Call& call);
 S3Result HeadBucket(S3Call& call);
 S3Result DeleteBucket(S3Call& call);
 S3Result GetBucketLocation(S3Call& call);
-S3Result GetBucketVersioning(S3Call& call);
 S3Result GetAcl(S3Call& call);  // of buckets and of objects
+
+// versioning.cc
+S3Result GetBucketVersioning(S3Call& call);
+S3Result PutBucketVersioning(S3Call& call);
+S3Result ListObjectVersions(S3Call& call);
+
+// tagging.cc
 S3Result GetObjectTagging(S3Call& call);
+S3Result PutObjectTagging(S3Call& call);
+S3Result DeleteObjectTagging(S3Call& call);
+S3Result GetBucketTagging(S3Call& call);
+S3Result PutBucketTagging(S3Call& call);
+S3Result DeleteBucketTagging(S3Call& call);
 
 // read.cc
 S3Result GetObject(S3Call& call);  // and HeadObject

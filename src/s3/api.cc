@@ -23,6 +23,9 @@ const std::map<std::string_view, Action>& Actions() {
       {"DeleteObjects", DeleteObjects},
       {"GetBucketAcl", GetAcl},
       {"GetBucketLocation", GetBucketLocation},
+      {"DeleteBucketTagging", DeleteBucketTagging},
+      {"DeleteObjectTagging", DeleteObjectTagging},
+      {"GetBucketTagging", GetBucketTagging},
       {"GetBucketVersioning", GetBucketVersioning},
       {"GetObject", GetObject},
       {"GetObjectAcl", GetAcl},
@@ -32,9 +35,13 @@ const std::map<std::string_view, Action>& Actions() {
       {"ListBuckets", ListBuckets},
       {"ListMultipartUploads", ListMultipartUploads},
       {"ListObjects", ListObjects},
+      {"ListObjectVersions", ListObjectVersions},
       {"ListObjectsV2", ListObjectsV2},
       {"ListParts", ListParts},
+      {"PutBucketTagging", PutBucketTagging},
+      {"PutBucketVersioning", PutBucketVersioning},
       {"PutObject", PutObject},
+      {"PutObjectTagging", PutObjectTagging},
       {"UploadPart", UploadPart},
       {"UploadPartCopy", UploadPartCopy},
   };
@@ -57,7 +64,6 @@ constexpr Absence kAbsences[] = {
     {"GetBucketPolicy", "NoSuchBucketPolicy", "The bucket policy does not exist"},
     {"GetBucketReplication", "ReplicationConfigurationNotFoundError",
      "The replication configuration was not found"},
-    {"GetBucketTagging", "NoSuchTagSet", "The TagSet does not exist"},
     {"GetBucketWebsite", "NoSuchWebsiteConfiguration",
      "The specified bucket does not have a website configuration"},
     {"GetObjectLockConfiguration", "ObjectLockConfigurationNotFoundError",
@@ -69,7 +75,7 @@ constexpr Absence kAbsences[] = {
 S3Result RunUnimplemented(S3Call& call, std::string_view operation) {
   for (const Absence& absence : kAbsences) {
     if (absence.operation != operation) continue;
-    RETURN_IF_ERROR(InS3(call.store.GetBucket(call.target.bucket), call.target));
+    RETURN_IF_ERROR(RequireBucket(call));
     auto refusal = wire::Refuse(absence.code, 404, "{}", absence.message);
     refusal.value().details.emplace_back("BucketName", call.target.bucket);
     return refusal;
@@ -111,6 +117,9 @@ S3Result S3Api::Run(wire::Exchange& exchange, const wire::CallContext& context,
   RETURN_IF_ERROR(CheckCaller(headers, context));
   ASSIGN_OR_RETURN(S3Target target, ParseTarget(head.raw_path, headers.Get("host")));
   S3Call call{store_, exchange, context, body, std::move(target), std::move(*query), headers};
+  if (!call.target.bucket.empty()) {
+    if (auto bucket = store_.GetBucket(call.target.bucket)) call.bucket = std::move(*bucket);
+  }
   ASSIGN_OR_RETURN(const wire::Operation* operation,
                    router_.Route({head.method, call.target, headers, call.query}));
   const auto action = Actions().find(operation->name);

@@ -110,7 +110,14 @@ TEST_F(S3ApiTest, WrongClaimsAreRefusedAndLeaveNothing) {
             "400 InvalidRequest");
   EXPECT_EQ(Outcome({"PUT", target, {{"x-amz-sdk-checksum-algorithm", "CRC32"}}, "hello"}),
             "400 InvalidRequest");
-  EXPECT_EQ(Outcome({"PUT", target, {{"x-amz-tagging", "a=b"}}, "hello"}), "501 NotImplemented");
+  EXPECT_EQ(Outcome({"PUT", target, {{"x-amz-tagging", "a=b&a=c"}}, "hello"}),
+            "400 InvalidArgument");
+  EXPECT_EQ(Outcome({"PUT", target, {{"x-amz-storage-class", "GLACIER"}}, "hello"}),
+            "501 NotImplemented");
+  EXPECT_EQ(Outcome({"PUT", target, {{"x-amz-storage-class", "COLD"}}, "hello"}),
+            "400 InvalidStorageClass");
+  EXPECT_EQ(Outcome({"PUT", target, {{"x-amz-website-redirect-location", "x"}}, "hello"}),
+            "400 InvalidRedirectLocation");
   EXPECT_EQ(Outcome({"PUT", "/none/k", {}, "hello"}), "404 NoSuchBucket");
   EXPECT_EQ(Outcome({"PUT", "/bkt/" + std::string(1025, 'k'), {}, ""}), "400 KeyTooLongError");
   EXPECT_EQ(Outcome({"PUT", "/bkt/%FF", {}, ""}), "400 InvalidURI");
@@ -256,7 +263,8 @@ TEST_F(S3ApiTest, DeletesManyAndSaysWhatItDid) {
   EXPECT_EQ(response.status, 200U);
   EXPECT_THAT(response.body, HasSubstr("<Deleted><Key>c&amp;d</Key></Deleted>"));
   EXPECT_THAT(response.body, HasSubstr("<Deleted><Key>none</Key></Deleted>"));
-  EXPECT_THAT(response.body, HasSubstr("<Error><Key>b</Key><Code>NoSuchVersion</Code>"));
+  EXPECT_THAT(response.body,
+              HasSubstr("<Error><Key>b</Key><VersionId>v</VersionId><Code>NoSuchVersion</Code>"));
   EXPECT_EQ(Read("bkt", "b"), "x");
   const auto quiet = Do({"POST",
                          "/bkt?delete",
@@ -316,9 +324,9 @@ TEST_F(S3ApiTest, ErrorDocumentGolden) {
 }
 
 TEST_F(S3ApiTest, TheRestOfS3IsRefusedByName) {
-  const auto refused = Do({"PUT", "/bkt?versioning"});
+  const auto refused = Do({"PUT", "/bkt?accelerate"});
   EXPECT_EQ(refused.status, 501U);
-  EXPECT_THAT(refused.body, HasSubstr("PutBucketVersioning is not implemented"));
+  EXPECT_THAT(refused.body, HasSubstr("PutBucketAccelerateConfiguration is not implemented"));
   EXPECT_EQ(Outcome({"DELETE", "/bkt?policy"}), "501 NotImplemented");
   EXPECT_EQ(Outcome({"DELETE", "/bkt?acl"}), "405 MethodNotAllowed");
   EXPECT_EQ(Do({"HEAD", "/bkt"}).status, 200U) << "the bucket must still be there";

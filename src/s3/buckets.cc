@@ -30,17 +30,17 @@ S3Result ListBuckets(S3Call& call) {
   std::size_t count = 0;
   std::string last;
   bool truncated = false;
-  for (const BucketInfo& bucket : buckets) {
-    if (bucket.name <= *after || !bucket.name.starts_with(prefix)) continue;
-    if (!region.empty() && bucket.region != region) continue;
+  for (const BucketHandle& bucket : buckets) {
+    if (bucket->name <= *after || !bucket->name.starts_with(prefix)) continue;
+    if (!region.empty() && bucket->region != region) continue;
     if (count++ == limit) {
       truncated = true;
       break;
     }
-    last = bucket.name;
-    xml.Open("Bucket").Element("Name", bucket.name);
-    xml.Element("CreationDate", FormatIso8601(bucket.created));
-    xml.Element("BucketRegion", bucket.region).Close();
+    last = bucket->name;
+    xml.Open("Bucket").Element("Name", bucket->name);
+    xml.Element("CreationDate", FormatIso8601(bucket->created));
+    xml.Element("BucketRegion", bucket->region).Close();
   }
   xml.Close();
   if (truncated) xml.Element("ContinuationToken", Base64Encode(last));
@@ -85,10 +85,9 @@ S3Result CreateBucket(S3Call& call) {
 }
 
 S3Result HeadBucket(S3Call& call) {
-  ASSIGN_OR_RETURN(const BucketInfo bucket,
-                   InS3(call.store.GetBucket(call.target.bucket), call.target));
+  RETURN_IF_ERROR(RequireBucket(call));
   wire::Headers headers;
-  headers.Add("x-amz-bucket-region", bucket.region);
+  headers.Add("x-amz-bucket-region", call.bucket->region);
   headers.Add("x-amz-access-point-alias", "false");
   headers.Add("Content-Type", "application/xml");
   return Answer(call, 200, std::move(headers));
@@ -107,23 +106,22 @@ S3Result DeleteBucket(S3Call& call) {
 }
 
 S3Result GetBucketLocation(S3Call& call) {
-  ASSIGN_OR_RETURN(const BucketInfo bucket,
-                   InS3(call.store.GetBucket(call.target.bucket), call.target));
+  RETURN_IF_ERROR(RequireBucket(call));
   XmlWriter xml("LocationConstraint");
-  if (bucket.region != kClassicRegion) xml.Text(bucket.region);
+  if (call.bucket->region != kClassicRegion) xml.Text(call.bucket->region);
   return AnswerXml(call, xml.Finish());
 }
 
-S3Result GetBucketVersioning(S3Call& call) {
-  RETURN_IF_ERROR(InS3(call.store.GetBucket(call.target.bucket), call.target));
-  return AnswerXml(call, XmlWriter("VersioningConfiguration").Finish());
-}
-
 S3Result GetAcl(S3Call& call) {
-  if (call.target.key.empty()) {
-    RETURN_IF_ERROR(InS3(call.store.GetBucket(call.target.bucket), call.target));
-  } else {
-    RETURN_IF_ERROR(InS3(call.store.Head(call.target.bucket, call.target.key), call.target));
+  RETURN_IF_ERROR(RequireBucket(call));
+  wire::Headers headers;
+  if (!call.target.key.empty()) {
+    ASSIGN_OR_RETURN(const VersionChoice version, ReadVersion(call));
+    ASSIGN_OR_RETURN(
+        const ObjectInfo object,
+        InS3(call.store.Head(call.target.bucket, call.target.key, version), call.target));
+    if (object.delete_marker) return RefuseMarker(call, object);
+    AddVersion(call, object.version_id, headers);
   }
   XmlWriter xml("AccessControlPolicy");
   WriteOwner(xml, call.context);
@@ -132,14 +130,7 @@ S3Result GetAcl(S3Call& call) {
            "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"CanonicalUser\"");
   xml.Element("ID", OwnerId(call.context)).Element("DisplayName", call.context.principal.account);
   xml.Close().Element("Permission", "FULL_CONTROL");
-  return AnswerXml(call, xml.Finish());
-}
-
-S3Result GetObjectTagging(S3Call& call) {
-  RETURN_IF_ERROR(InS3(call.store.Head(call.target.bucket, call.target.key), call.target));
-  XmlWriter xml("Tagging");
-  xml.Open("TagSet");
-  return AnswerXml(call, xml.Finish());
+  return AnswerXml(call, xml.Finish(), std::move(headers));
 }
 
 }  // namespace sabia::s3

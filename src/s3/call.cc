@@ -9,6 +9,8 @@
 namespace sabia::s3 {
 namespace {
 
+constexpr std::string_view kNullVersion = "null";
+
 wire::AwsError Make(std::string_view code, unsigned status, std::string_view message) {
   return {std::string(code), status, std::string(message), {}};
 }
@@ -23,6 +25,11 @@ wire::AwsError NotFound(std::string_view message, const S3Target& target) {
     return Make("NoSuchUpload", 404,
                 "The specified upload does not exist. The upload ID may be invalid, or the upload "
                 "may have been aborted or completed.");
+  }
+  if (message.starts_with("version")) {
+    wire::AwsError error = Make("NoSuchVersion", 404, "The specified version does not exist.");
+    error.details.emplace_back("Key", target.key);
+    return error;
   }
   wire::AwsError error = Make("NoSuchKey", 404, "The specified key does not exist.");
   error.details.emplace_back("Key", target.key);
@@ -123,14 +130,69 @@ tl::unexpected<wire::AwsError> RefuseKey(wire::AwsError error, std::string_view 
   return tl::unexpected<wire::AwsError>(std::move(error));
 }
 
-void AddRequestIds(const wire::CallContext& context, wire::Headers& headers) {
-  headers.Add("x-amz-request-id", context.request_id);
-  headers.Add("x-amz-id-2", context.request_id);
+void AddCommon(const S3Call& call, wire::Headers& headers) {
+  headers.Add("x-amz-request-id", call.context.request_id);
+  headers.Add("x-amz-id-2", call.context.request_id);
+}
+
+S3Result RequireBucket(const S3Call& call) {
+  if (call.bucket) return {};
+  return tl::unexpected<wire::AwsError>(NotFound("bucket", call.target));
+}
+
+wire::AwsResult<VersionChoice> ParseVersion(std::string_view text) {
+  constexpr std::size_t kIdDigits = 32;
+  if (text == kNullVersion) return VersionChoice("");
+  const bool is_id = text.size() == kIdDigits &&
+                     text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  if (is_id) return VersionChoice(text);
+  auto refusal = wire::Refuse(
+      "InvalidArgument", 400, "{}",
+      text.empty() ? "Version id cannot be the empty string" : "Invalid version id specified");
+  refusal.value().details = {{"ArgumentName", "versionId"}, {"ArgumentValue", std::string(text)}};
+  return refusal;
+}
+
+wire::AwsResult<VersionChoice> ReadVersion(const S3Call& call) {
+  const auto text = call.query.Find("versionId");
+  if (!text) return VersionChoice();
+  return ParseVersion(*text);
+}
+
+std::string ShownVersion(std::string_view version_id) {
+  return std::string(version_id.empty() ? kNullVersion : version_id);
+}
+
+void AddVersion(const S3Call& call, std::string_view version_id, wire::Headers& headers) {
+  if (call.versioned()) headers.Add("x-amz-version-id", ShownVersion(version_id));
+}
+
+tl::unexpected<wire::AwsError> RefuseMissing(const S3Call& call, const Error& error) {
+  wire::AwsError out = ToS3Error(error, call.target);
+  if (out.code == "NoSuchKey" && call.versioned()) {
+    const auto marker = call.store.NewestMarker(call.target.bucket, call.target.key);
+    if (marker && *marker) {
+      out.headers = {{"x-amz-delete-marker", "true"},
+                     {"x-amz-version-id", ShownVersion((*marker)->version_id)}};
+    }
+  }
+  return tl::unexpected<wire::AwsError>(std::move(out));
+}
+
+tl::unexpected<wire::AwsError> RefuseMarker(const S3Call& call, const ObjectInfo& marker) {
+  wire::AwsError error =
+      Make("MethodNotAllowed", 405, "The specified method is not allowed against this resource.");
+  error.details = {{"Method", call.exchange.head().method}, {"ResourceType", "DeleteMarker"}};
+  error.headers = {{"Allow", "DELETE"},
+                   {"x-amz-delete-marker", "true"},
+                   {"x-amz-version-id", ShownVersion(marker.version_id)},
+                   {"Last-Modified", FormatRfc1123(marker.modified)}};
+  return tl::unexpected<wire::AwsError>(std::move(error));
 }
 
 S3Result Answer(S3Call& call, unsigned status, wire::Headers headers) {
   wire::Response response{status, std::move(headers), {}};
-  AddRequestIds(call.context, response.headers);
+  AddCommon(call, response.headers);
   (void)call.exchange.Send(response);  // a client that is gone is told nothing
   return {};
 }
@@ -138,7 +200,7 @@ S3Result Answer(S3Call& call, unsigned status, wire::Headers headers) {
 S3Result AnswerXml(S3Call& call, std::string document, wire::Headers headers) {
   wire::Response response{200, std::move(headers), std::move(document)};
   response.headers.Add("Content-Type", "application/xml");
-  AddRequestIds(call.context, response.headers);
+  AddCommon(call, response.headers);
   (void)call.exchange.Send(response);
   return {};
 }

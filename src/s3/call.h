@@ -24,10 +24,13 @@ struct S3Call {
   wire::QueryParameters query;
   // With those that a presigned URL carries as parameters.
   const wire::Headers& fields;
+  // The target's, as it was when the request came; nullptr when there is none.
+  BucketHandle bucket = nullptr;
 
   const wire::Headers& headers() const { return fields; }
   bool is_head() const { return exchange.head().method == "HEAD"; }
   std::string_view Parameter(std::string_view name) const { return query.Find(name).value_or(""); }
+  bool versioned() const { return bucket && bucket->versioning != Versioning::kOff; }
 };
 
 // Presigned URLs may carry as parameters what else would be header fields, x-amz-meta-a=1 for
@@ -38,14 +41,31 @@ std::optional<wire::Headers> HoistedHeaders(const wire::Headers& headers,
 // An action answers on the exchange, or gives the error that is to be answered.
 using S3Result = wire::AwsResult<void>;
 
-// An empty answer, or one with an XML document; adds x-amz-request-id to the headers.
+// An empty answer, or one with an XML document; adds what AddCommon adds.
 S3Result Answer(S3Call& call, unsigned status, wire::Headers headers = {});
 S3Result AnswerXml(S3Call& call, std::string document, wire::Headers headers = {});
-void AddRequestIds(const wire::CallContext& context, wire::Headers& headers);
+// What every answer carries: x-amz-request-id.
+void AddCommon(const S3Call& call, wire::Headers& headers);
 
-// What an engine error is called in S3: NoSuchBucket, NoSuchKey, NoSuchUpload, InvalidPart, …
+// NoSuchBucket unless the target's bucket exists.
+S3Result RequireBucket(const S3Call& call);
+
+// The parameter versionId: nullopt when it is absent. InvalidArgument when it cannot be an id.
+wire::AwsResult<VersionChoice> ReadVersion(const S3Call& call);
+wire::AwsResult<VersionChoice> ParseVersion(std::string_view text);
+// As clients see ids: the null version is "null".
+std::string ShownVersion(std::string_view version_id);
+// x-amz-version-id, where versions are, or ever were, made.
+void AddVersion(const S3Call& call, std::string_view version_id, wire::Headers& headers);
+
+// What an engine error is called in S3: NoSuchBucket, NoSuchKey, NoSuchVersion, NoSuchUpload,
+// InvalidPart, …
 wire::AwsError ToS3Error(const Error& error, const S3Target& target);
 tl::unexpected<wire::AwsError> RefuseKey(wire::AwsError error, std::string_view key);
+// An object could not be read; where a delete marker hides the key, the answer says so.
+tl::unexpected<wire::AwsError> RefuseMissing(const S3Call& call, const Error& error);
+// A delete marker was named where only an object will do: MethodNotAllowed.
+tl::unexpected<wire::AwsError> RefuseMarker(const S3Call& call, const ObjectInfo& marker);
 
 // Unwraps an engine result inside an action.
 template <typename T>

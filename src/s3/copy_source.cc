@@ -14,14 +14,30 @@ wire::AwsResult<CopySource> OpenCopySource(const S3Call& call) {
   if (!owner.empty() && owner != call.context.principal.account) {
     return wire::Refuse("AccessDenied", 403, "Access Denied");
   }
-  ASSIGN_OR_RETURN(S3Target target, ParseCopySource(call.headers().Get("x-amz-copy-source")));
-  ASSIGN_OR_RETURN(auto object, InS3(call.store.Get(target.bucket, target.key), target));
+  ASSIGN_OR_RETURN(S3Source source, ParseCopySource(call.headers().Get("x-amz-copy-source")));
+  S3Target& target = source.target;
+  VersionChoice version;
+  if (source.version) {
+    ASSIGN_OR_RETURN(version, ParseVersion(*source.version));
+  }
+  ASSIGN_OR_RETURN(auto object, InS3(call.store.Get(target.bucket, target.key, version), target));
+  if (object.info.delete_marker) {
+    return wire::Refuse("InvalidRequest", 400,
+                        "The source of a copy request may not specifically refer to a delete "
+                        "marker by version id.");
+  }
   const Conditions conditions = ReadConditions(call.headers(), "x-amz-copy-source-");
   if (Evaluate(conditions, object.info) != Verdict::kProceed) {
     return wire::Refuse("PreconditionFailed", 412,
                         "At least one of the pre-conditions you specified did not hold");
   }
-  return CopySource{std::move(target), std::move(object)};
+  return CopySource{std::move(target), std::move(version), std::move(object)};
+}
+
+void AddSourceVersion(const S3Call& call, const CopySource& source, wire::Headers& headers) {
+  const auto bucket = call.store.GetBucket(source.target.bucket);
+  if (!bucket || (*bucket)->versioning == Versioning::kOff) return;
+  headers.Add("x-amz-copy-source-version-id", ShownVersion(source.object.info.version_id));
 }
 
 Status WriteRange(int fd, const ByteRange& range, Upload& upload) {

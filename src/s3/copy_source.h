@@ -8,12 +8,16 @@ namespace sabia::s3 {
 
 struct CopySource {
   S3Target target;
+  VersionChoice version;  // that was asked for
   ObjectStore::Opened object;
 };
 
-// NoSuchBucket or NoSuchKey of the source; PreconditionFailed; AccessDenied for another expected
-// owner.
+// NoSuchBucket, NoSuchKey or NoSuchVersion of the source; InvalidRequest for a delete marker;
+// PreconditionFailed; AccessDenied for another expected owner.
 wire::AwsResult<CopySource> OpenCopySource(const S3Call& call);
+
+// x-amz-copy-source-version-id, where the source's bucket has versions.
+void AddSourceVersion(const S3Call& call, const CopySource& source, wire::Headers& headers);
 
 // Bytes of a file into an upload.
 Status WriteRange(int fd, const ByteRange& range, Upload& upload);

@@ -1,32 +1,28 @@
 #include "base/encoding.h"
 #include "s3/actions.h"
+#include "s3/listing.h"
+#include "s3/storage_class.h"
 #include "s3/upload.h"
 
 namespace sabia::s3 {
 namespace {
 
-constexpr std::size_t kPageMax = 1000;
-
 void WriteContents(XmlWriter& xml, const S3Call& call, const Listing& listing,
                    const NameEncoding& encode, bool with_owner) {
   for (const ObjectInfo& object : listing.objects) {
     xml.Open("Contents").Element("Key", encode(object.key));
-    xml.Element("LastModified", FormatIso8601(object.modified));
-    xml.Element("ETag", Quoted(object.etag));
-    for (const auto& [name, value] : object.checksums) {
-      std::string upper;
-      for (const char c : name) {
-        upper.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
-      }
-      xml.Element("ChecksumAlgorithm", upper).Element("ChecksumType", ChecksumTypeOf(value));
-    }
-    xml.Element("Size", std::to_string(object.size));
+    WriteFacts(xml, object);
     if (with_owner) WriteOwner(xml, call.context);
-    xml.Element("StorageClass", "STANDARD").Close();
+    xml.Element("StorageClass", ShownClass(object.storage_class)).Close();
   }
-  for (const std::string& prefix : listing.common_prefixes) {
-    xml.Open("CommonPrefixes").Element("Prefix", encode(prefix)).Close();
-  }
+  WritePrefixes(xml, listing.common_prefixes, encode);
+}
+
+// What the client asked for when it began the upload.
+void WriteUploadChecksum(XmlWriter& xml, const MultipartOptions& options) {
+  if (!options.algorithm) return;
+  xml.Element("ChecksumAlgorithm", ToUpper(Name(*options.algorithm)));
+  xml.Element("ChecksumType", options.full_object ? "FULL_OBJECT" : "COMPOSITE");
 }
 
 // Opaque to clients; "1" stands for the format.
@@ -51,11 +47,7 @@ wire::AwsResult<Page> ReadPage(const S3Call& call) {
   Page out;
   out.options.prefix = call.Parameter("prefix");
   out.options.delimiter = call.Parameter("delimiter");
-  for (const std::string_view name : {"prefix", "delimiter", "marker", "start-after"}) {
-    if (!IsUtf8(call.Parameter(name))) {
-      return wire::Refuse("InvalidArgument", 400, "The parameter {} is not UTF-8", name);
-    }
-  }
+  RETURN_IF_ERROR(CheckUtf8(call, {"prefix", "delimiter", "marker", "start-after"}));
   ASSIGN_OR_RETURN(out.options.limit, ReadCount(call, "max-keys", kPageMax, kPageMax));
   ASSIGN_OR_RETURN(out.encode, ReadEncoding(call));
   return out;
@@ -72,6 +64,30 @@ void WriteCommon(XmlWriter& xml, const S3Call& call, const Page& page, const Lis
 }
 
 }  // namespace
+
+S3Result CheckUtf8(const S3Call& call, std::initializer_list<std::string_view> parameters) {
+  for (const std::string_view name : parameters) {
+    if (IsUtf8(call.Parameter(name))) continue;
+    return wire::Refuse("InvalidArgument", 400, "The parameter {} is not UTF-8", name);
+  }
+  return {};
+}
+
+void WriteFacts(XmlWriter& xml, const ObjectInfo& object) {
+  xml.Element("LastModified", FormatIso8601(object.modified));
+  xml.Element("ETag", Quoted(object.etag));
+  for (const auto& [name, value] : object.checksums) {
+    xml.Element("ChecksumAlgorithm", ToUpper(name)).Element("ChecksumType", ChecksumTypeOf(value));
+  }
+  xml.Element("Size", std::to_string(object.size));
+}
+
+void WritePrefixes(XmlWriter& xml, const std::vector<std::string>& prefixes,
+                   const NameEncoding& encode) {
+  for (const std::string& prefix : prefixes) {
+    xml.Open("CommonPrefixes").Element("Prefix", encode(prefix)).Close();
+  }
+}
 
 S3Result ListObjects(S3Call& call) {
   ASSIGN_OR_RETURN(Page page, ReadPage(call));
@@ -112,14 +128,14 @@ S3Result ListObjectsV2(S3Call& call) {
 }
 
 S3Result ListMultipartUploads(S3Call& call) {
-  if (!call.Parameter("delimiter").empty()) {
-    return wire::Refuse("NotImplemented", 501,
-                        "The parameter delimiter of ListMultipartUploads is not implemented");
-  }
   ListMultipartsOptions options;
   options.prefix = call.Parameter("prefix");
+  options.delimiter = call.Parameter("delimiter");
   options.key_marker = call.Parameter("key-marker");
   options.upload_id_marker = call.Parameter("upload-id-marker");
+  RETURN_IF_ERROR(CheckUtf8(call, {"prefix", "delimiter", "key-marker", "upload-id-marker"}));
+  // Without a key the marker of an upload means nothing.
+  if (options.key_marker.empty()) options.upload_id_marker.clear();
   ASSIGN_OR_RETURN(options.limit, ReadCount(call, "max-uploads", kPageMax, kPageMax));
   ASSIGN_OR_RETURN(const NameEncoding encode, ReadEncoding(call));
   ASSIGN_OR_RETURN(const MultipartListing listing,
@@ -127,11 +143,12 @@ S3Result ListMultipartUploads(S3Call& call) {
   XmlWriter xml("ListMultipartUploadsResult");
   xml.Element("Bucket", call.target.bucket).Element("KeyMarker", encode(options.key_marker));
   xml.Element("UploadIdMarker", options.upload_id_marker);
-  if (listing.truncated && !listing.uploads.empty()) {
-    xml.Element("NextKeyMarker", encode(listing.uploads.back().key));
-    xml.Element("NextUploadIdMarker", listing.uploads.back().upload_id);
+  if (listing.truncated) {
+    xml.Element("NextKeyMarker", encode(listing.next_key_marker));
+    xml.Element("NextUploadIdMarker", listing.next_upload_id_marker);
   }
   xml.Element("Prefix", encode(options.prefix));
+  if (!options.delimiter.empty()) xml.Element("Delimiter", encode(options.delimiter));
   xml.Element("MaxUploads", std::to_string(options.limit));
   if (encode.url) xml.Element("EncodingType", "url");
   xml.Element("IsTruncated", listing.truncated ? "true" : "false");
@@ -139,9 +156,12 @@ S3Result ListMultipartUploads(S3Call& call) {
     xml.Open("Upload").Element("Key", encode(upload.key)).Element("UploadId", upload.upload_id);
     WriteOwner(xml, call.context, "Initiator");
     WriteOwner(xml, call.context);
-    xml.Element("StorageClass", "STANDARD");
-    xml.Element("Initiated", FormatIso8601(upload.initiated)).Close();
+    xml.Element("StorageClass", ShownClass(upload.options.storage_class));
+    xml.Element("Initiated", FormatIso8601(upload.initiated));
+    WriteUploadChecksum(xml, upload.options);
+    xml.Close();
   }
+  WritePrefixes(xml, listing.common_prefixes, encode);
   return AnswerXml(call, xml.Finish());
 }
 
@@ -150,15 +170,18 @@ S3Result ListParts(S3Call& call) {
   ASSIGN_OR_RETURN(const std::size_t limit, ReadCount(call, "max-parts", kPageMax, kPageMax));
   ASSIGN_OR_RETURN(const std::size_t after, ReadCount(call, "part-number-marker", 0,
                                                       static_cast<std::size_t>(kPartNumberMax)));
-  ASSIGN_OR_RETURN(
-      const std::vector<PartInfo> parts,
-      InS3(call.store.ListParts({call.target.bucket, call.target.key, upload_id}), call.target));
+  const UploadName name{call.target.bucket, call.target.key, upload_id};
+  ASSIGN_OR_RETURN(const MultipartInfo info, InS3(call.store.GetMultipart(name), call.target));
+  ASSIGN_OR_RETURN(const std::vector<PartInfo> parts,
+                   InS3(call.store.ListParts(name), call.target));
   XmlWriter body("ListPartsResult");
   body.Element("Bucket", call.target.bucket).Element("Key", call.target.key);
   body.Element("UploadId", upload_id);
   WriteOwner(body, call.context, "Initiator");
   WriteOwner(body, call.context);
-  body.Element("StorageClass", "STANDARD").Element("PartNumberMarker", std::to_string(after));
+  body.Element("StorageClass", ShownClass(info.options.storage_class));
+  WriteUploadChecksum(body, info.options);
+  body.Element("PartNumberMarker", std::to_string(after));
   body.Element("MaxParts", std::to_string(limit));
   std::size_t count = 0;
   std::size_t last = 0;

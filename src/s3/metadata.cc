@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kUserMetadataBytesMax = 2048;
 constexpr std::string_view kUserPrefix = "x-amz-meta-";
 constexpr std::string_view kEncryption = "x-amz-server-side-encryption";
+constexpr std::string_view kRedirect = "x-amz-website-redirect-location";
+constexpr std::size_t kRedirectBytesMax = 2048;
 constexpr std::array<std::string_view, 6> kSystemHeaders = {
     "cache-control",    "content-disposition", "content-encoding",
     "content-language", "content-type",        "expires"};
@@ -28,6 +30,22 @@ std::string WithoutChunked(std::string_view encodings) {
     out += fmt::format("{}{}", out.empty() ? "" : ",", item);
   }
   return out;
+}
+
+wire::AwsResult<std::string> ReadRedirect(const wire::Headers& headers) {
+  const std::string_view where = headers.Get(kRedirect);
+  if (where.empty()) return std::string();
+  if (where.size() > kRedirectBytesMax) {
+    return wire::Refuse("InvalidRedirectLocation", 400,
+                        "The length of website redirect location cannot exceed {} characters.",
+                        kRedirectBytesMax);
+  }
+  if (!where.starts_with('/') && !where.starts_with("http://") && !where.starts_with("https://")) {
+    return wire::Refuse("InvalidRedirectLocation", 400,
+                        "The website redirect location must have a prefix of 'http://' or "
+                        "'https://' or '/'.");
+  }
+  return std::string(where);
 }
 
 }  // namespace
@@ -51,6 +69,8 @@ wire::AwsResult<Metadata> ReadMetadata(const wire::Headers& headers) {
     if (name == "content-encoding") value = WithoutChunked(value);
     if (!value.empty()) out.emplace(name, std::move(value));
   }
+  ASSIGN_OR_RETURN(const std::string redirect, ReadRedirect(headers));
+  if (!redirect.empty()) out.emplace(kRedirect, redirect);
   for (const std::string_view suffix : {"", "-aws-kms-key-id", "-bucket-key-enabled"}) {
     const std::string name = fmt::format("{}{}", kEncryption, suffix);
     if (headers.Has(name)) out.emplace(name, headers.Get(name));
@@ -61,6 +81,12 @@ wire::AwsResult<Metadata> ReadMetadata(const wire::Headers& headers) {
 void AddMetadata(const Metadata& metadata, wire::Headers& headers) {
   for (const auto& [name, value] : metadata) headers.Add(name, value);
   if (!metadata.contains("content-type")) headers.Add("content-type", "binary/octet-stream");
+}
+
+void ForgetRequested(Metadata& metadata) {
+  std::erase_if(metadata, [](const auto& entry) {
+    return entry.first.starts_with(kEncryption) || entry.first == kRedirect;
+  });
 }
 
 void AddEncryption(const Metadata& metadata, wire::Headers& headers) {

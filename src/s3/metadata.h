@@ -14,6 +14,9 @@ wire::AwsResult<Metadata> ReadMetadata(const wire::Headers& headers);
 // As headers of an answer to GetObject or HeadObject.
 void AddMetadata(const Metadata& metadata, wire::Headers& headers);
 // Only what PutObject and its kind echo: encryption.
+// Drops what belongs to the request that writes and not to what is copied: encryption and the
+// website's redirect location.
+void ForgetRequested(Metadata& metadata);
 void AddEncryption(const Metadata& metadata, wire::Headers& headers);
 
 }  // namespace sabia::s3

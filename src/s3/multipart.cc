@@ -3,6 +3,8 @@
 #include "s3/actions.h"
 #include "s3/copy_source.h"
 #include "s3/metadata.h"
+#include "s3/storage_class.h"
+#include "s3/tag_set.h"
 #include "s3/upload.h"
 
 namespace sabia::s3 {
@@ -15,6 +17,8 @@ UploadName NameOf(const S3Call& call) {
 wire::AwsResult<MultipartOptions> ReadOptions(const S3Call& call) {
   MultipartOptions out;
   ASSIGN_OR_RETURN(out.metadata, ReadMetadata(call.headers()));
+  ASSIGN_OR_RETURN(out.storage_class, ReadStorageClass(call.headers()));
+  ASSIGN_OR_RETURN(out.tags, ParseTagHeader(call.headers().Get("x-amz-tagging")));
   const std::string_view algorithm = call.headers().Get("x-amz-checksum-algorithm");
   const std::string_view type = call.headers().Get("x-amz-checksum-type");
   out.algorithm = ParseChecksumAlgorithm(algorithm);
@@ -149,7 +153,10 @@ S3Result UploadPartCopy(S3Call& call) {
   XmlWriter xml("CopyPartResult");
   xml.Element("LastModified", FormatIso8601(part.modified)).Element("ETag", Quoted(part.etag));
   WriteChecksums(xml, Shown(part, NeededAlgorithm(info)), false);
-  return AnswerXml(call, xml.Finish());
+  wire::Headers headers;
+  AddSourceVersion(call, source, headers);
+  AddEncryption(info.options.metadata, headers);
+  return AnswerXml(call, xml.Finish(), std::move(headers));
 }
 
 S3Result CompleteMultipartUpload(S3Call& call) {
@@ -165,6 +172,7 @@ S3Result CompleteMultipartUpload(S3Call& call) {
   xml.Element("ETag", Quoted(info.etag));
   WriteChecksums(xml, info.checksums, true);
   wire::Headers headers;
+  AddVersion(call, info.version_id, headers);
   AddEncryption(info.metadata, headers);
   return AnswerXml(call, xml.Finish(), std::move(headers));
 }

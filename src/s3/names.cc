@@ -81,7 +81,7 @@ bool IsLegalBucketName(std::string_view name) {
                       [&](auto s) { return name.ends_with(s); });
 }
 
-wire::AwsResult<S3Target> ParseCopySource(std::string_view header) {
+wire::AwsResult<S3Source> ParseCopySource(std::string_view header) {
   const auto refuse = [](std::string_view why) {
     return wire::Refuse("InvalidArgument", 400,
                         "Copy Source must mention the source bucket and key: {}", why);
@@ -89,10 +89,13 @@ wire::AwsResult<S3Target> ParseCopySource(std::string_view header) {
   if (header.starts_with("arn:")) {
     return wire::Refuse("NotImplemented", 501, "Access points as copy source are not implemented.");
   }
+  constexpr std::string_view kVersion = "?versionId=";
   const std::size_t question = std::min(header.find('?'), header.size());
-  const std::string_view version = header.substr(question);
-  if (!version.empty() && version != "?versionId=null") {
-    return wire::Refuse("InvalidArgument", 400, "Invalid version id specified");
+  std::optional<std::string> version;
+  if (question < header.size()) {
+    if (!header.substr(question).starts_with(kVersion))
+      return refuse("only ?versionId= may follow");
+    version = header.substr(question + kVersion.size());
   }
   auto path = UriDecode(header.substr(0, question));
   if (!path) return refuse("bad percent encoding");
@@ -102,7 +105,8 @@ wire::AwsResult<S3Target> ParseCopySource(std::string_view header) {
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == rest.size()) {
     return refuse("sourcebucket/sourcekey");
   }
-  return S3Target{std::string(rest.substr(0, slash)), std::string(rest.substr(slash + 1))};
+  return S3Source{{std::string(rest.substr(0, slash)), std::string(rest.substr(slash + 1))},
+                  std::move(version)};
 }
 
 }  // namespace sabia::s3

@@ -1,6 +1,7 @@
 // Which bucket and key a request means, and which bucket names are allowed. Pure; any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,11 @@ wire::AwsResult<S3Target> ParseTarget(std::string_view raw_path, std::string_vie
 // dots side by side, no IPv4 address, no reserved prefix or suffix.
 bool IsLegalBucketName(std::string_view name);
 
-// "/bucket/key?versionId=null" of x-amz-copy-source, percent-encoded.
-wire::AwsResult<S3Target> ParseCopySource(std::string_view header);
+// "/bucket/key?versionId=…" of x-amz-copy-source, percent-encoded.
+struct S3Source {
+  S3Target target;
+  std::optional<std::string> version;  // as it was written
+};
+wire::AwsResult<S3Source> ParseCopySource(std::string_view header);
 
 }  // namespace sabia::s3

@@ -52,12 +52,15 @@ TEST(S3Names, LegalBucketNames) {
 TEST(S3Names, CopySources) {
   const auto parse = [](std::string_view header) {
     const auto source = ParseCopySource(header);
-    return source ? source->bucket + "|" + source->key : source.error().code;
+    if (!source) return source.error().code;
+    return source->target.bucket + "|" + source->target.key +
+           (source->version ? "|" + *source->version : "");
   };
   EXPECT_EQ(parse("b/k"), "b|k");
   EXPECT_EQ(parse("/b/k%20l/+"), "b|k l/+");
-  EXPECT_EQ(parse("b/k%3Fx?versionId=null"), "b|k?x");
-  EXPECT_EQ(parse("b/k?versionId=abc"), "InvalidArgument");
+  EXPECT_EQ(parse("b/k%3Fx?versionId=null"), "b|k?x|null");
+  EXPECT_EQ(parse("b/k?versionId=abc"), "b|k|abc");
+  EXPECT_EQ(parse("b/k?acl"), "InvalidArgument");
   EXPECT_EQ(parse("b"), "InvalidArgument");
   EXPECT_EQ(parse("/b/"), "InvalidArgument");
   EXPECT_EQ(parse(""), "InvalidArgument");

@@ -5,6 +5,8 @@
 #include "s3/conditions.h"
 #include "s3/metadata.h"
 #include "s3/range.h"
+#include "s3/storage_class.h"
+#include "s3/tag_set.h"
 #include "s3/upload.h"
 
 namespace sabia::s3 {
@@ -74,6 +76,9 @@ wire::AwsResult<Slice> ChooseSlice(const S3Call& call, const ObjectInfo& info) {
 wire::Headers DescribeObject(const S3Call& call, const ObjectInfo& info, const Slice& slice) {
   wire::Headers headers;
   AddMetadata(info.metadata, headers);
+  AddVersion(call, info.version_id, headers);
+  AddStorageClass(info.storage_class, headers);
+  AddTagCount(info.tags, headers);
   headers.Add("ETag", Quoted(info.etag));
   headers.Add("Last-Modified", FormatRfc1123(info.modified));
   headers.Add("Accept-Ranges", "bytes");
@@ -95,22 +100,33 @@ wire::Headers DescribeObject(const S3Call& call, const ObjectInfo& info, const S
 
 S3Result AnswerNotModified(S3Call& call, const ObjectInfo& info) {
   wire::Headers headers;
+  AddVersion(call, info.version_id, headers);
   headers.Add("ETag", Quoted(info.etag));
   headers.Add("Last-Modified", FormatRfc1123(info.modified));
   return Answer(call, 304, std::move(headers));
 }
 
+// For HEAD, without the file.
+wire::AwsResult<ObjectStore::Opened> OpenObject(const S3Call& call) {
+  ASSIGN_OR_RETURN(const VersionChoice version, ReadVersion(call));
+  const auto& [bucket, key] = call.target;
+  Result<ObjectStore::Opened> object;
+  if (call.is_head()) {
+    object = call.store.Head(bucket, key, version).map([](ObjectInfo&& info) {
+      return ObjectStore::Opened{std::move(info), {}};
+    });
+  } else {
+    object = call.store.Get(bucket, key, version);
+  }
+  if (!object) return RefuseMissing(call, object.error());
+  if (object->info.delete_marker) return RefuseMarker(call, object->info);
+  return std::move(*object);
+}
+
 }  // namespace
 
 S3Result GetObject(S3Call& call) {
-  ObjectStore::Opened object;
-  if (call.is_head()) {
-    ASSIGN_OR_RETURN(object.info,
-                     InS3(call.store.Head(call.target.bucket, call.target.key), call.target));
-  } else {
-    ASSIGN_OR_RETURN(object,
-                     InS3(call.store.Get(call.target.bucket, call.target.key), call.target));
-  }
+  ASSIGN_OR_RETURN(const ObjectStore::Opened object, OpenObject(call));
   switch (Evaluate(ReadConditions(call.headers(), ""), object.info)) {
     case Verdict::kNotModified:
       return AnswerNotModified(call, object.info);
@@ -123,7 +139,7 @@ S3Result GetObject(S3Call& call) {
   ASSIGN_OR_RETURN(const Slice slice, ChooseSlice(call, object.info));
   wire::Headers headers = DescribeObject(call, object.info, slice);
   RETURN_IF_ERROR(AddOverrides(call, headers));
-  AddRequestIds(call.context, headers);
+  AddCommon(call, headers);
   // From here on a failure can only break the connection, which is how the client learns of it.
   if (!call.exchange.Begin(slice.partial ? 206 : 200, headers, slice.range.length)) return {};
   if (!call.is_head() && slice.range.length > 0) {

@@ -52,7 +52,8 @@ const std::map<std::string, std::string, std::less<>>& Honoured() {
       {"start-after", ""},
       {"upload-id-marker", ""},
       {"uploadid", ""},
-      {"versionid", "null"},
+      {"version-id-marker", ""},
+      {"versionid", ""},
       {"x-amz-acl", "private bucket-owner-read bucket-owner-full-control"},
       {"x-amz-bucket-object-lock-enabled", "false"},
       {"x-amz-checksum-algorithm", ""},
@@ -70,6 +71,8 @@ const std::map<std::string, std::string, std::less<>>& Honoured() {
       {"x-amz-copy-source-if-unmodified-since", ""},
       {"x-amz-copy-source-range", ""},
       {"x-amz-expected-bucket-owner", ""},
+      {"x-amz-if-match-last-modified-time", ""},
+      {"x-amz-if-match-size", ""},
       {"x-amz-metadata-directive", "COPY REPLACE"},
       {"x-amz-mp-object-size", ""},
       {"x-amz-object-ownership", "BucketOwnerEnforced"},
@@ -81,8 +84,10 @@ const std::map<std::string, std::string, std::less<>>& Honoured() {
       {"x-amz-server-side-encryption-bucket-key-enabled", ""},
       {"x-amz-server-side-encryption-context", ""},
       {"x-amz-source-expected-bucket-owner", ""},
-      {"x-amz-storage-class", "STANDARD"},
-      {"x-amz-tagging-directive", "COPY"},
+      {"x-amz-storage-class", ""},
+      {"x-amz-tagging", ""},
+      {"x-amz-tagging-directive", "COPY REPLACE"},
+      {"x-amz-website-redirect-location", ""},
   };
   return kHonoured;
 }
@@ -103,9 +108,6 @@ wire::AwsResult<void> CheckOne(std::string_view name, std::string_view value) {
   const auto found = Honoured().find(ToLower(name));
   if (found != Honoured().end() && (found->second.empty() || HasWord(found->second, value))) {
     return {};
-  }
-  if (EqualsIgnoreCase(name, "versionId")) {
-    return wire::Refuse("InvalidArgument", 400, "Invalid version id specified");
   }
   auto refusal = wire::Refuse("NotImplemented", 501,
                               "A header or parameter you provided implies functionality that is "

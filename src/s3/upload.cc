@@ -72,10 +72,7 @@ S3Result CheckClaims(const S3Call& call, const BodyClaims& claims, Upload& uploa
     expected = std::string(*trailer);
   }
   if (upload.FinishChecksum(*claims.algorithm) != expected) {
-    std::string upper(Name(*claims.algorithm));
-    std::transform(upper.begin(), upper.end(), upper.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return BadDigest(upper);
+    return BadDigest(ToUpper(Name(*claims.algorithm)));
   }
   return {};
 }
@@ -188,6 +185,12 @@ wire::AwsResult<std::string> ReceiveDocument(S3Call& call, const BodyClaims& cla
   return out;
 }
 
+std::string ToUpper(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return out;
+}
+
 std::string_view ChecksumTypeOf(std::string_view value) {
   return value.find('-') == std::string_view::npos ? "FULL_OBJECT" : "COMPOSITE";
 }
@@ -202,10 +205,7 @@ void AddChecksums(const std::map<std::string, std::string>& checksums, wire::Hea
 void WriteChecksums(XmlWriter& xml, const std::map<std::string, std::string>& checksums,
                     bool with_type) {
   for (const auto& [name, value] : checksums) {
-    std::string element = "Checksum";
-    for (const char c : name)
-      element.push_back(static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
-    xml.Element(element, value);
+    xml.Element("Checksum" + ToUpper(name), value);
     if (with_type) xml.Element("ChecksumType", ChecksumTypeOf(value));
   }
 }

@@ -38,6 +38,8 @@ void AddChecksums(const std::map<std::string, std::string>& checksums, wire::Hea
 // ChecksumCRC32 and, where asked for, ChecksumType.
 void WriteChecksums(XmlWriter& xml, const std::map<std::string, std::string>& checksums,
                     bool with_type);
+// "CRC32" of "crc32".
+std::string ToUpper(std::string_view name);
 // COMPOSITE when the value counts parts.
 std::string_view ChecksumTypeOf(std::string_view value);
 

@@ -1,39 +1,57 @@
 #include "s3/xml.h"
 
-#include <charconv>
-#include <pugixml.hpp>
-
 #include "base/check.h"
+#include "s3/xml_tree.h"
 
 namespace sabia::s3 {
 namespace {
 
 constexpr std::size_t kDeleteKeysMax = 1000;
 
-tl::unexpected<wire::AwsError> Malformed() {
-  return wire::Refuse(
-      "MalformedXML", 400,
-      "The XML you provided was not well-formed or did not validate against our published schema");
+std::string_view Unquoted(std::string_view etag) {
+  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
+    return etag.substr(1, etag.size() - 2);
+  }
+  return etag;
 }
 
-// White space that is the whole content of an element is content: a key may be one blank.
-constexpr unsigned kParse = pugi::parse_default | pugi::parse_ws_pcdata_single;
-
-// The name without a prefix of a namespace.
-std::string_view LocalName(const pugi::xml_node& node) {
-  const std::string_view name = node.name();
-  const std::size_t colon = name.rfind(':');
-  return colon == std::string_view::npos ? name : name.substr(colon + 1);
+wire::AwsResult<DeleteRequest::Entry> ParseDeleteEntry(const XmlNode& node) {
+  DeleteRequest::Entry out;
+  if (!node.Has("Key")) return MalformedXml();
+  out.key = node.Get("Key");
+  out.version_id = node.Get("VersionId");
+  if (const XmlNode* const etag = node.Find("ETag")) out.etag = Unquoted(etag->text);
+  if (const XmlNode* const time = node.Find("LastModifiedTime")) {
+    auto parsed = ParseRfc1123(time->text);
+    if (!parsed) parsed = ParseIso8601(time->text);
+    if (!parsed) return MalformedXml();
+    out.modified = *parsed;
+  }
+  if (const XmlNode* const size = node.Find("Size")) {
+    ASSIGN_OR_RETURN(const std::int64_t bytes, WholeNumber(*size, 0));
+    out.size = static_cast<std::uint64_t>(bytes);
+  }
+  return out;
 }
 
-// The root element, if it has this name; an empty node otherwise.
-pugi::xml_node LoadRoot(pugi::xml_document& document, std::string_view xml, std::string_view name) {
-  if (!document.load_buffer(xml.data(), xml.size(), kParse, pugi::encoding_utf8)) return {};
-  const pugi::xml_node root = document.document_element();
-  return LocalName(root) == name ? root : pugi::xml_node();
+wire::AwsResult<PartInfo> ParsePart(const XmlNode& node) {
+  PartInfo out;
+  for (const XmlNode& field : node.children) {
+    if (field.name == "PartNumber") {
+      ASSIGN_OR_RETURN(const std::int64_t number, WholeNumber(field, 1));
+      if (number > kPartNumberMax) return MalformedXml();
+      out.number = static_cast<int>(number);
+    } else if (field.name == "ETag") {
+      out.etag = Unquoted(field.text);
+    } else if (field.name.starts_with("Checksum")) {
+      const auto algorithm = ParseChecksumAlgorithm(std::string_view(field.name).substr(8));
+      if (!algorithm) return MalformedXml();
+      out.checksums.emplace(Name(*algorithm), field.text);
+    }
+  }
+  if (out.number < 1 || out.etag.empty()) return MalformedXml();
+  return out;
 }
-
-bool IsElement(const pugi::xml_node& node) { return node.type() == pugi::node_element; }
 
 }  // namespace
 
@@ -104,83 +122,43 @@ void XmlWriter::Escape(std::string_view text) {
 }
 
 wire::AwsResult<DeleteRequest> ParseDelete(std::string_view xml) {
-  pugi::xml_document document;
-  const pugi::xml_node root = LoadRoot(document, xml, "Delete");
-  if (!root) return Malformed();
+  ASSIGN_OR_RETURN(const XmlNode root, ParseXml(xml, "Delete"));
+  RETURN_IF_ERROR(OnlyChildren(root, {"Quiet", "Object"}));
   DeleteRequest out;
-  for (const pugi::xml_node& child : root.children()) {
-    if (LocalName(child) == "Quiet") out.quiet = std::string_view(child.child_value()) == "true";
-    if (LocalName(child) != "Object") continue;
-    if (out.entries.size() == kDeleteKeysMax) return Malformed();
-    DeleteRequest::Entry entry;
-    bool has_key = false;
-    for (const pugi::xml_node& field : child.children()) {
-      const std::string_view name = LocalName(field);
-      if (name == "Key") {
-        entry.key = field.child_value();
-        has_key = true;
-      } else if (name == "VersionId") {
-        entry.version_id = field.child_value();
-      } else if (IsElement(field)) {
-        entry.conditional = true;
-      }
-    }
-    if (!has_key) return Malformed();
+  out.quiet = root.Get("Quiet") == "true";
+  for (const XmlNode* const node : root.All("Object")) {
+    if (out.entries.size() == kDeleteKeysMax) return MalformedXml();
+    ASSIGN_OR_RETURN(DeleteRequest::Entry entry, ParseDeleteEntry(*node));
     out.entries.push_back(std::move(entry));
   }
-  if (out.entries.empty()) return Malformed();
+  if (out.entries.empty()) return MalformedXml();
   return out;
 }
 
 wire::AwsResult<std::vector<PartInfo>> ParseCompleteMultipart(std::string_view xml) {
-  pugi::xml_document document;
-  const pugi::xml_node root = LoadRoot(document, xml, "CompleteMultipartUpload");
-  if (!root) return Malformed();
+  ASSIGN_OR_RETURN(const XmlNode root, ParseXml(xml, "CompleteMultipartUpload"));
+  RETURN_IF_ERROR(OnlyChildren(root, {"Part"}));
+  if (root.children.empty() || root.children.size() > static_cast<std::size_t>(kPartNumberMax)) {
+    return MalformedXml();
+  }
   std::vector<PartInfo> out;
-  for (const pugi::xml_node& child : root.children()) {
-    if (!IsElement(child)) continue;
-    if (LocalName(child) != "Part" || out.size() == static_cast<std::size_t>(kPartNumberMax)) {
-      return Malformed();
-    }
-    PartInfo part;
-    for (const pugi::xml_node& field : child.children()) {
-      const std::string_view name = LocalName(field);
-      std::string_view value = field.child_value();
-      if (name == "PartNumber") {
-        const auto [end, error] =
-            std::from_chars(value.data(), value.data() + value.size(), part.number);
-        if (error != std::errc() || end != value.data() + value.size()) return Malformed();
-      } else if (name == "ETag") {
-        if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
-          value = value.substr(1, value.size() - 2);
-        }
-        part.etag = value;
-      } else if (name.starts_with("Checksum")) {
-        const auto algorithm = ParseChecksumAlgorithm(name.substr(8));
-        if (!algorithm) return Malformed();
-        part.checksums.emplace(Name(*algorithm), value);
-      }
-    }
-    if (part.number < 1 || part.etag.empty()) return Malformed();
+  for (const XmlNode& node : root.children) {
+    ASSIGN_OR_RETURN(PartInfo part, ParsePart(node));
     out.push_back(std::move(part));
   }
-  if (out.empty()) return Malformed();
   return out;
 }
 
 wire::AwsResult<BucketConfiguration> ParseCreateBucket(std::string_view xml) {
   BucketConfiguration out;
   if (xml.empty()) return out;
-  pugi::xml_document document;
-  const pugi::xml_node root = LoadRoot(document, xml, "CreateBucketConfiguration");
-  if (!root) return Malformed();
-  for (const pugi::xml_node& child : root.children()) {
-    if (!IsElement(child)) continue;
-    if (LocalName(child) != "LocationConstraint") {
+  ASSIGN_OR_RETURN(const XmlNode root, ParseXml(xml, "CreateBucketConfiguration"));
+  for (const XmlNode& child : root.children) {
+    if (child.name != "LocationConstraint") {
       return wire::Refuse("NotImplemented", 501,
-                          "{} of CreateBucketConfiguration is not implemented", LocalName(child));
+                          "{} of CreateBucketConfiguration is not implemented", child.name);
     }
-    out.location = child.child_value();
+    out.location = child.text;
   }
   return out;
 }

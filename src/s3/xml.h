@@ -38,7 +38,10 @@ struct DeleteRequest {
   struct Entry {
     std::string key;
     std::string version_id;
-    bool conditional = false;  // carries ETag, LastModifiedTime or Size
+    // Conditions on the object.
+    std::optional<std::string> etag;  // without quotes
+    std::optional<WallTime> modified;
+    std::optional<std::uint64_t> size;
   };
   std::vector<Entry> entries;  // 1 to 1000
   bool quiet = false;

@@ -17,14 +17,18 @@ TEST(S3Xml, ParsesDelete) {
   const auto parsed = ParseDelete(
       "<?xml version=\"1.0\"?><Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Object>"
       "<Key>a&amp;b&#13;</Key></Object><Object><Key> </Key><VersionId>null</VersionId></Object>"
-      "<Object><Key>c</Key><ETag>x</ETag></Object><Quiet>true</Quiet></Delete>");
+      "<Object><Key>c</Key><ETag>\"x\"</ETag><Size>7</Size>"
+      "<LastModifiedTime>Tue, 14 Nov 2023 22:13:20 "
+      "GMT</LastModifiedTime></Object><Quiet>true</Quiet></Delete>");
   ASSERT_TRUE(parsed);
   ASSERT_EQ(parsed->entries.size(), 3U);
   EXPECT_EQ(parsed->entries[0].key, "a&b\r");
   EXPECT_EQ(parsed->entries[1].key, " ");
   EXPECT_EQ(parsed->entries[1].version_id, "null");
-  EXPECT_FALSE(parsed->entries[1].conditional);
-  EXPECT_TRUE(parsed->entries[2].conditional);
+  EXPECT_FALSE(parsed->entries[1].etag);
+  EXPECT_EQ(parsed->entries[2].etag, "x");
+  EXPECT_EQ(parsed->entries[2].size, 7U);
+  EXPECT_EQ(parsed->entries[2].modified, FromUnixMillis(1'700'000'000'000));
   EXPECT_TRUE(parsed->quiet);
 }
 

@@ -20,6 +20,8 @@ struct AwsError {
   std::string message;
   // Extra members of a modelled exception or of an S3 error document, such as {"Key", "a/b"}.
   std::vector<std::pair<std::string, std::string>> details;
+  // Header fields of an S3 answer, such as {"x-amz-delete-marker", "true"}.
+  std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 template <typename T>

@@ -35,6 +35,7 @@ Response S3ErrorResponse(const AwsError& error, std::string_view resource,
   response.headers.Add("Content-Type", "application/xml");
   response.headers.Add("x-amz-request-id", std::string(request_id));
   response.headers.Add("x-amz-id-2", std::string(request_id));
+  for (const auto& [name, value] : error.headers) response.headers.Add(name, value);
   std::string& out = response.body;
   out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error>";
   AppendElement(out, "Code", error.code);

@@ -82,11 +82,62 @@ def test_refusals_have_names(s3, bucket):
     assert refusal(lambda: s3.get_object(Bucket=bucket, Key="k", Range="bytes=10-")) == (416, "InvalidRange")
     assert refusal(lambda: s3.put_object(Bucket=bucket, Key="k", IfNoneMatch="*")) == (412, "PreconditionFailed")
     assert refusal(lambda: s3.head_bucket(Bucket=bucket, ExpectedBucketOwner="0" * 12)) == (403, "403")
-    assert refusal(lambda: s3.put_object(Bucket=bucket, Key="k", Tagging="a=b")) == (501, "NotImplemented")
+    assert refusal(lambda: s3.put_object(Bucket=bucket, Key="k", Tagging="a=%3C")) == (400, "InvalidTag")
     assert refusal(lambda: s3.put_object(Bucket=bucket, Key="k", StorageClass="GLACIER")) == (501, "NotImplemented")
     assert refusal(lambda: s3.delete_bucket_policy(Bucket=bucket)) == (501, "NotImplemented")
     assert refusal(lambda: s3.get_bucket_policy(Bucket=bucket)) == (404, "NoSuchBucketPolicy")
     assert s3.get_object(Bucket=bucket, Key="k")["Body"].read() == b"0123456789"
+
+
+def test_versions(s3, bucket):
+    s3.put_object(Bucket=bucket, Key="k", Body=b"null")
+    assert "Status" not in s3.get_bucket_versioning(Bucket=bucket)
+    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    assert s3.get_bucket_versioning(Bucket=bucket)["Status"] == "Enabled"
+    ids = [s3.put_object(Bucket=bucket, Key="k", Body=str(n).encode())["VersionId"] for n in range(3)]
+    assert s3.get_object(Bucket=bucket, Key="k", VersionId=ids[0])["Body"].read() == b"0"
+    assert s3.get_object(Bucket=bucket, Key="k", VersionId="null")["Body"].read() == b"null"
+    marker = s3.delete_object(Bucket=bucket, Key="k")
+    assert marker["DeleteMarker"] is True
+    assert refusal(lambda: s3.get_object(Bucket=bucket, Key="k")) == (404, "NoSuchKey")
+    assert refusal(lambda: s3.get_object(Bucket=bucket, Key="k", VersionId=marker["VersionId"])) == (
+        405, "MethodNotAllowed")
+    seen = []
+    for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket, PaginationConfig={"PageSize": 2}):
+        seen += [v["VersionId"] for v in page.get("DeleteMarkers", []) + page.get("Versions", [])]
+    assert seen == [marker["VersionId"], *reversed(ids), "null"]
+    s3.copy_object(Bucket=bucket, Key="k", CopySource={"Bucket": bucket, "Key": "k", "VersionId": ids[1]})
+    assert s3.get_object(Bucket=bucket, Key="k")["Body"].read() == b"1"
+    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Suspended"})
+    assert s3.put_object(Bucket=bucket, Key="k", Body=b"new null")["VersionId"] == "null"
+    assert s3.get_object(Bucket=bucket, Key="k", VersionId="null")["Body"].read() == b"new null"
+    versions = s3.list_object_versions(Bucket=bucket)
+    everything = [{"Key": v["Key"], "VersionId": v["VersionId"]}
+                  for v in versions["Versions"] + versions["DeleteMarkers"]]
+    assert len(everything) == 6
+    assert refusal(lambda: s3.delete_bucket(Bucket=bucket)) == (409, "BucketNotEmpty")
+    assert "Errors" not in s3.delete_objects(Bucket=bucket, Delete={"Objects": everything})
+    s3.delete_bucket(Bucket=bucket)
+
+
+def test_tags_and_classes(s3, bucket):
+    s3.put_object(Bucket=bucket, Key="k", Body=b"x", Tagging="a=1&b=2", StorageClass="STANDARD_IA",
+                  WebsiteRedirectLocation="/there", CacheControl="no-store", ContentLanguage="pt")
+    head = s3.head_object(Bucket=bucket, Key="k")
+    assert (head["StorageClass"], head["WebsiteRedirectLocation"]) == ("STANDARD_IA", "/there")
+    assert (head["CacheControl"], head["ContentLanguage"]) == ("no-store", "pt")
+    assert s3.get_object(Bucket=bucket, Key="k")["TagCount"] == 2
+    assert s3.get_object_tagging(Bucket=bucket, Key="k")["TagSet"] == [
+        {"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}]
+    s3.put_object_tagging(Bucket=bucket, Key="k", Tagging={"TagSet": [{"Key": "c", "Value": ""}]})
+    s3.upload_fileobj(io.BytesIO(b"y" * 9_000_000), bucket, "parts", ExtraArgs={"Tagging": "p=1"})
+    assert s3.get_object_tagging(Bucket=bucket, Key="parts")["TagSet"] == [{"Key": "p", "Value": "1"}]
+    s3.delete_object_tagging(Bucket=bucket, Key="k")
+    assert s3.get_object_tagging(Bucket=bucket, Key="k")["TagSet"] == []
+    assert refusal(lambda: s3.get_bucket_tagging(Bucket=bucket)) == (404, "NoSuchTagSet")
+    s3.put_bucket_tagging(Bucket=bucket, Tagging={"TagSet": [{"Key": "team", "Value": "x"}]})
+    assert s3.get_bucket_tagging(Bucket=bucket)["TagSet"] == [{"Key": "team", "Value": "x"}]
+    s3.delete_bucket_tagging(Bucket=bucket)
 
 
 @pytest.mark.parametrize("version", ["s3v4", "s3"])

@@ -1,0 +1,35 @@
+// Documents that are kept with a bucket and say how it behaves: their names, and the three actions
+// that all of them have.
+//
+// A document is kept in the form in which it is answered, written by us from what was understood of
+// the request. Threading: as the call.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "s3/call.h"
+
+namespace sabia::s3 {
+
+struct SettingKind {
+  std::string_view name;  // in the store
+  // What its absence is called.
+  std::string_view absent_code;
+  std::string_view absent_message;
+};
+
+inline constexpr SettingKind kTaggingSetting = {"tagging", "NoSuchTagSet",
+                                                "The TagSet does not exist"};
+
+// The document, or nullptr.
+const std::string* FindSetting(const BucketInfo& bucket, const SettingKind& kind);
+
+// The document as the answer, or 404 with the kind's code.
+S3Result AnswerSetting(S3Call& call, const SettingKind& kind);
+tl::unexpected<wire::AwsError> RefuseAbsent(const S3Call& call, const SettingKind& kind);
+S3Result PutSetting(S3Call& call, const SettingKind& kind, std::string document,
+                    unsigned status = 200);
+S3Result DeleteSetting(S3Call& call, const SettingKind& kind);
+
+}  // namespace sabia::s3
