@@ -13,10 +13,7 @@ namespace {
 using store::Series;
 using wire::AwsResult;
 using wire::CallContext;
-
-tl::unexpected<wire::AwsError> Pass(const Error& error) {
-  return tl::unexpected<wire::AwsError>(wire::ToAwsError(error));
-}
+using wire::Pass;
 
 // One datum of PutMetricData; `path` is "MetricData.member.1", as CloudWatch's messages name it.
 class DatumReader {

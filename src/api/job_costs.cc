@@ -1,16 +1,13 @@
 #include "api/job_costs.h"
 
 #include "cost/job_cost.h"
-#include "model/training_job.h"
+#include "store/training_job_row.h"
 
 namespace sabia::api {
 namespace {
 
 using wire::AwsResult;
-
-tl::unexpected<wire::AwsError> Pass(const Error& error) {
-  return tl::unexpected<wire::AwsError>(wire::ToAwsError(error));
-}
+using wire::Pass;
 
 AwsResult<model::TrainingJob> Load(store::Resources& resources, const std::string& name) {
   const auto row = resources.Get(store::Kind::kTrainingJob, name);
@@ -18,9 +15,7 @@ AwsResult<model::TrainingJob> Load(store::Resources& resources, const std::strin
     return wire::RefuseValidation("There is no training job '{}'", name);
   }
   if (!row) return Pass(row.error());
-  const auto document = ParseJsonObject(row->document);
-  if (!document) return Pass(document.error());
-  auto job = model::TrainingJob::FromJson(*document);
+  auto job = store::TrainingJobOf(*row);
   if (!job) return Pass(job.error());
   return std::move(*job);
 }

@@ -47,7 +47,7 @@ tl::unexpected<wire::AwsError> RefuseLogError(const Error& error) {
     return wire::Refuse("OperationAbortedException", 400,
                         "The log stream is being written by its job: {}", error.message);
   }
-  return tl::unexpected<wire::AwsError>(wire::ToAwsError(error));
+  return wire::Pass(error);
 }
 
 wire::AwsResult<void> RefuseMembers(const json::object& request,

@@ -14,10 +14,7 @@ namespace {
 using store::Series;
 using wire::AwsResult;
 using wire::CallContext;
-
-tl::unexpected<wire::AwsError> Pass(const Error& error) {
-  return tl::unexpected<wire::AwsError>(wire::ToAwsError(error));
-}
+using wire::Pass;
 
 struct Range {
   WallTime start;

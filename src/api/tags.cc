@@ -29,7 +29,7 @@ AwsResult<std::string> ExistingArn(store::Resources& resources, const CallContex
   if (row) return arn;
   if (row.error().code == ErrorCode::kNotFound)
     return RefuseValidation("Requested resource not found.");
-  return tl::unexpected<wire::AwsError>(wire::ToAwsError(row.error()));
+  return wire::Pass(row.error());
 }
 
 AwsResult<void> CheckKey(const std::string& key, std::set<std::string>& seen) {
@@ -58,7 +58,7 @@ AwsResult<void> Commit(store::Resources& resources, store::Change change) {
     return wire::Refuse("ResourceLimitExceeded", 400, "Resource {} cannot have more than {} tags",
                         arn, model::kTagsPerResourceMax);
   }
-  return tl::unexpected<wire::AwsError>(wire::ToAwsError(written.error()));
+  return wire::Pass(written.error());
 }
 
 AwsResult<json::object> AddTags(store::Resources& resources, const CallContext& context,
@@ -75,7 +75,7 @@ AwsResult<json::object> AddTags(store::Resources& resources, const CallContext& 
   }
   if (!change.tags.empty()) RETURN_IF_ERROR(Commit(resources, std::move(change)));
   const auto all = resources.GetTags(arn);
-  if (!all) return tl::unexpected<wire::AwsError>(wire::ToAwsError(all.error()));
+  if (!all) return wire::Pass(all.error());
   return json::object{{"Tags", ToJson(*all, 0, all->size())}};
 }
 
@@ -97,7 +97,7 @@ AwsResult<json::object> ListTags(store::Resources& resources, const CallContext&
                                  const json::object& request) {
   ASSIGN_OR_RETURN(const std::string arn, ExistingArn(resources, context, request));
   const auto tags = resources.GetTags(arn);
-  if (!tags) return tl::unexpected<wire::AwsError>(wire::ToAwsError(tags.error()));
+  if (!tags) return wire::Pass(tags.error());
   std::size_t begin = 0;
   if (const auto token = FindString(request, "NextToken")) {
     const auto last = std::find_if(tags->begin(), tags->end(),

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "model/limits.h"
 #include "objects/input_listing.h"
+#include "store/training_job_row.h"
 #include "wire/s3_uri.h"
 
 namespace sabia::api {
@@ -15,6 +16,7 @@ namespace {
 
 using wire::AwsError;
 using wire::AwsResult;
+using wire::Pass;
 using wire::RefuseValidation;
 
 // A controller writes a record a few times a second at most, so a handful of collisions in a row is
@@ -22,10 +24,6 @@ using wire::RefuseValidation;
 constexpr int kChangeAttemptsMax = 16;
 
 tl::unexpected<AwsError> NotFound() { return RefuseValidation("Requested resource not found."); }
-
-tl::unexpected<AwsError> Pass(const Error& error) {
-  return tl::unexpected<AwsError>(wire::ToAwsError(error));
-}
 
 tl::unexpected<AwsError> NameTaken(std::string_view arn) {
   return wire::Refuse(
@@ -36,17 +34,6 @@ tl::unexpected<AwsError> NameTaken(std::string_view arn) {
 }
 
 std::string NameOf(const json::object& request) { return GetString(request, "TrainingJobName"); }
-
-store::Resource ToRow(const model::TrainingJob& job) {
-  store::Resource row;
-  row.kind = store::Kind::kTrainingJob;
-  row.name = job.name;
-  row.status = model::PrimaryStatus(job.phase);
-  row.created = job.created;
-  row.modified = job.modified;
-  row.document = json::serialize(job.ToJson());
-  return row;
-}
 
 store::Tags TagsOf(const json::object& request) {
   store::Tags tags;
@@ -85,9 +72,7 @@ store::ListQuery QueryOf(const json::object& request) {
 }
 
 AwsResult<model::TrainingJob> Decode(const store::Resource& row) {
-  auto document = ParseJsonObject(row.document);
-  if (!document) return Pass(document.error());
-  auto job = model::TrainingJob::FromJson(*document);
+  auto job = store::TrainingJobOf(row);
   if (!job) return Pass(job.error());
   return std::move(*job);
 }
@@ -116,12 +101,8 @@ AwsResult<void> TrainingJobs::Change(const wire::CallContext& context, std::stri
     ASSIGN_OR_RETURN(const bool changed, edit(stored.job));
     if (!changed) return {};
     stored.job.modified = std::max(stored.job.modified, context.now);
-    store::Resource row = ToRow(stored.job);
-    row.revision = stored.row.revision;
-    row.live = stored.row.live;
-    row.parent = stored.row.parent;
-    const Status written =
-        resources_.Commit({{store::Change::Op::kUpdate, std::move(row), {}, {}}});
+    const Status written = resources_.Commit(
+        {{store::Change::Op::kUpdate, store::RowOf(stored.job, stored.row.revision), {}, {}}});
     if (written) return {};
     if (written.error().code == ErrorCode::kNotFound) return NotFound();
     if (written.error().code != ErrorCode::kConflict) return Pass(written.error());
@@ -208,8 +189,8 @@ TrainingJobs::Answer TrainingJobs::Create(const wire::CallContext& context,
   job.notes = NotesOnRequest(job.request);
   job.request.erase("Tags");  // tags live beside the record and change without it
   model::EnterStatus(job, "Starting", "Starting the training job", context.now);
-  const Status written =
-      resources_.Commit({{store::Change::Op::kInsert, ToRow(job), TagsOf(request), job.arn}});
+  const Status written = resources_.Commit(
+      {{store::Change::Op::kInsert, store::RowOf(job, 0), TagsOf(request), job.arn}});
   if (written) {
     LogInfo("training job '{}' accepted: {} x {}, {}", job.name, job.InstanceCount(),
             GetString(*FindObject(job.request, "ResourceConfig"), "InstanceType", "groups"),

@@ -34,7 +34,7 @@ class TrainingJobsTest : public ApiFixture {
             bool live = true) {
     auto row = resources_->Get(store::Kind::kTrainingJob, name);
     ASSERT_TRUE(row.has_value());
-    auto job = model::TrainingJob::FromJson(*ParseJsonObject(row->document));
+    auto job = store::TrainingJobOf(*row);
     ASSERT_TRUE(job.has_value());
     edit(*job);
     row->document = json::serialize(job->ToJson());
@@ -260,7 +260,7 @@ TEST_F(TrainingJobsTest, MetricRegexWithoutAGroupIsNoted) {
       "MetricDefinitions": [{"Name": "loss", "Regex": "loss=[0-9]+"}]}})")
           .has_value());
   const auto row = resources_->Get(store::Kind::kTrainingJob, "m");
-  const auto job = model::TrainingJob::FromJson(*ParseJsonObject(row->document));
+  const auto job = store::TrainingJobOf(*row);
   ASSERT_EQ(job->notes.size(), 1u);
   EXPECT_EQ(job->notes[0], "metric 'loss': the regex has no group, so it never yields a value");
 }
@@ -277,7 +277,7 @@ TEST_F(TrainingJobsTest, WhatSdkV2SendsByDefaultIsAccepted) {
 TEST_F(TrainingJobsTest, SpotWithoutCheckpointIsAcceptedWithANote) {
   ASSERT_TRUE(Create("bold", R"({"EnableManagedSpotTraining": true})").has_value());
   const auto row = resources_->Get(store::Kind::kTrainingJob, "bold");
-  const auto job = model::TrainingJob::FromJson(*ParseJsonObject(row->document));
+  const auto job = store::TrainingJobOf(*row);
   ASSERT_EQ(job->notes.size(), 2u);
   EXPECT_TRUE(job->notes[0].starts_with("spot without CheckpointConfig"));
 }
@@ -288,7 +288,7 @@ TEST_F(TrainingJobsTest, StopLeavesAnIntentAndMayBeRepeated) {
   clock_.Advance(Seconds(5));
   Ok("sagemaker", "StopTrainingJob", R"({"TrainingJobName":"s"})");
   const auto row = resources_->Get(store::Kind::kTrainingJob, "s");
-  const auto job = model::TrainingJob::FromJson(*ParseJsonObject(row->document));
+  const auto job = store::TrainingJobOf(*row);
   EXPECT_EQ(job->stop_requested, FromUnixMillis(1'700'000'000'000));
   EXPECT_EQ(job->stop_reason, model::StopReason::kRequested);
   EXPECT_EQ(job->phase, model::TrainingPhase::kQueued);  // the controller's to change

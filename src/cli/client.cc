@@ -8,20 +8,20 @@
 #include <utility>
 
 #include "cli/endpoint.h"
+#include "wire/credentials.h"
 
 namespace sabia::cli {
 
 Result<std::unique_ptr<Client>> Client::Connect(const store::Paths& paths) {
-  constexpr std::size_t kFileMax = 64 << 10;
   std::unique_ptr<Client> client(new Client());
   ASSIGN_OR_RETURN(const EndpointFile address, ReadEndpoint(client->files_, paths));
-  ASSIGN_OR_RETURN(const std::string text, client->files_.Read(paths.credentials(), kFileMax));
-  ASSIGN_OR_RETURN(const json::object keys, ParseJsonObject(text));
+  ASSIGN_OR_RETURN(const wire::AccessKey key,
+                   wire::ReadRootKey(client->files_, paths.credentials()));
   wire::ServiceEndpoint endpoint;
   endpoint.url = address.http;
   endpoint.identity.region = address.region;
-  endpoint.identity.access_key_id = GetString(keys, "AccessKeyId");
-  endpoint.identity.secret_access_key = GetString(keys, "SecretAccessKey");
+  endpoint.identity.access_key_id = key.id;
+  endpoint.identity.secret_access_key = key.secret;
   ASSIGN_OR_RETURN(
       client->client_,
       wire::JsonClient::Create(std::move(endpoint), {.patience = Millis(5'000)}, client->clock_));

@@ -132,9 +132,9 @@ class DaemonImpl final : public Daemon {
     if (!row && row.error().code == ErrorCode::kNotFound) {
       return wire::RefuseValidation("there is no training job '{}'", name);
     }
-    if (!row) return tl::make_unexpected(wire::ToAwsError(row.error()));
+    if (!row) return wire::Pass(row.error());
     auto document = ParseJsonObject(row->document);
-    if (!document) return tl::make_unexpected(wire::ToAwsError(document.error()));
+    if (!document) return wire::Pass(document.error());
     return std::move(document).value();
   }
 

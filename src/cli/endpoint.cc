@@ -1,8 +1,5 @@
 #include "cli/endpoint.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <charconv>
 
 #include "base/json.h"
@@ -11,13 +8,6 @@
 
 namespace sabia::cli {
 namespace {
-
-// The daemon holds an flock on `lock` for as long as it lives.
-bool DaemonRuns(const store::Paths& paths) {
-  const auto lock = env::OpenFile(paths.lock(), O_RDONLY);
-  if (!lock) return lock.error().code == ErrorCode::kDenied;
-  return ::flock(lock->get(), LOCK_SH | LOCK_NB) != 0;
-}
 
 std::uint16_t PortOf(const std::string& url) {
   const auto colon = url.rfind(':');
@@ -57,7 +47,7 @@ Result<EndpointFile> LastEndpoint(env::Files& files, const store::Paths& paths) 
 Result<EndpointFile> ReadEndpoint(env::Files& files, const store::Paths& paths) {
   auto endpoint = LastEndpoint(files, paths);
   if (!endpoint && endpoint.error().code != ErrorCode::kNotFound) return endpoint;
-  if (!endpoint || !DaemonRuns(paths)) {
+  if (!endpoint || !env::IsLocked(paths.lock())) {
     return Fail(ErrorCode::kUnavailable,
                 "no daemon is running on '{}'; start one with: sabia --home {} serve",
                 paths.home().native(), ShellQuote(paths.home().native()));

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
 #include "cli/command.h"
 #include "cli/endpoint.h"
 #include "env/posix/posix_files.h"
+#include "wire/credentials.h"
 
 namespace sabia::cli {
 namespace {
@@ -16,12 +16,10 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 Result<Variables> Collect(const store::Paths& paths) {
   env::PosixFiles files;
   ASSIGN_OR_RETURN(const EndpointFile endpoint, ReadEndpoint(files, paths));
-  constexpr std::size_t kFileMax = 64 << 10;
-  ASSIGN_OR_RETURN(const std::string text, files.Read(paths.credentials(), kFileMax));
-  ASSIGN_OR_RETURN(const json::object keys, ParseJsonObject(text));
+  ASSIGN_OR_RETURN(const wire::AccessKey key, wire::ReadRootKey(files, paths.credentials()));
   Variables out{{"AWS_ENDPOINT_URL", endpoint.http},
-                {"AWS_ACCESS_KEY_ID", GetString(keys, "AccessKeyId")},
-                {"AWS_SECRET_ACCESS_KEY", GetString(keys, "SecretAccessKey")},
+                {"AWS_ACCESS_KEY_ID", key.id},
+                {"AWS_SECRET_ACCESS_KEY", key.secret},
                 {"AWS_REGION", endpoint.region},
                 {"AWS_DEFAULT_REGION", endpoint.region},
                 // Without it, older clients ask STS at a global name that no setting changes.

@@ -11,6 +11,7 @@
 #include "env/posix/posix_files.h"
 #include "env/posix/posix_random.h"
 #include "store/testing/state.h"
+#include "store/training_job_row.h"
 
 namespace sabia::control {
 namespace {
@@ -78,7 +79,8 @@ class LocalControlTest : public ::testing::Test {
         {"ResourceConfig", {{"InstanceCount", 1}, {"InstanceType", "ml.m5.large"}}},
         {"StoppingCondition", {{"MaxRuntimeInSeconds", 3600}}}};
     EnterStatus(job, "Starting", "Starting the training job", job.created);
-    ASSERT_TRUE(state_.resources().Commit({{store::Change::Op::kInsert, RowOf(job, 0), {}, {}}}));
+    ASSERT_TRUE(
+        state_.resources().Commit({{store::Change::Op::kInsert, store::RowOf(job, 0), {}, {}}}));
   }
 
   void Put(const std::string& key, std::string_view content) {
@@ -90,7 +92,7 @@ class LocalControlTest : public ::testing::Test {
 
   model::TrainingJob Job() {
     const auto row = state_.resources().Get(store::Kind::kTrainingJob, "job");
-    return model::TrainingJob::FromJson(*ParseJsonObject(row->document)).value();
+    return store::TrainingJobOf(*row).value();
   }
   bool Await(const std::function<bool()>& condition) {
     constexpr Seconds kPatience{30};
@@ -157,7 +159,7 @@ TEST_F(LocalControlTest, StopsAJobThroughItsOrders) {
     model::TrainingJob job = Job();
     job.stop_requested = clock_.Wall();
     return state_.resources()
-        .Commit({{store::Change::Op::kUpdate, RowOf(job, row->revision), {}, {}}})
+        .Commit({{store::Change::Op::kUpdate, store::RowOf(job, row->revision), {}, {}}})
         .has_value();
   }));
   ASSERT_TRUE(AwaitPhase(model::TrainingPhase::kStopped));

@@ -12,6 +12,7 @@
 #include "control/training_controller.h"
 #include "env/posix/posix_clock.h"
 #include "fleet/testing/fake_fleet.h"
+#include "store/training_job_row.h"
 
 namespace sabia::control {
 namespace {
@@ -76,7 +77,7 @@ TEST_F(Threads, BringEveryJobToItsEnd) {
     submitters.emplace_back([this, s] {
       for (int i = s; i < kJobs; i += kSubmitters) {
         const Status stored = records_.Commit(
-            {{store::Change::Op::kInsert, RowOf(NewJob(i, clock_.Wall()), 0), {}, {}}});
+            {{store::Change::Op::kInsert, store::RowOf(NewJob(i, clock_.Wall()), 0), {}, {}}});
         EXPECT_TRUE(stored);
       }
     });
@@ -100,8 +101,8 @@ TEST_F(Threads, StopWaitsForWhatIsUnderWayAndLeavesAgentsRunning) {
   fleet_.SetProgram("job-1", {.trains = Seconds(3600)});
   ASSERT_TRUE(controller_.Recover());
   controller_.Start();
-  ASSERT_TRUE(
-      records_.Commit({{store::Change::Op::kInsert, RowOf(NewJob(1, clock_.Wall()), 0), {}, {}}}));
+  ASSERT_TRUE(records_.Commit(
+      {{store::Change::Op::kInsert, store::RowOf(NewJob(1, clock_.Wall()), 0), {}, {}}}));
   while (fleet_.Running().size() < 2) std::this_thread::yield();
   controller_.Stop();
   EXPECT_EQ(fleet_.Running().size(), 2u);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "store/training_job_row.h"
 
 namespace sabia::control {
 namespace {
@@ -31,10 +32,9 @@ store::Resource InstanceRow(const model::InstanceRecord& record, std::int64_t re
   return row;
 }
 
-template <typename T>
-Result<T> ParseDocument(const store::Resource& row) {
+Result<model::InstanceRecord> InstanceOf(const store::Resource& row) {
   ASSIGN_OR_RETURN(const json::object document, ParseJsonObject(row.document));
-  return T::FromJson(document);
+  return model::InstanceRecord::FromJson(document);
 }
 
 JobWork::Instance NewInstance(const model::InstanceRecord& record, std::int64_t revision) {
@@ -65,19 +65,6 @@ JobWork::Instance* Find(JobWork& work, const std::string& id) {
 }
 
 }  // namespace
-
-store::Resource RowOf(const model::TrainingJob& job, std::int64_t revision) {
-  store::Resource row;
-  row.kind = store::Kind::kTrainingJob;
-  row.name = job.name;
-  row.status = model::PrimaryStatus(job.phase);
-  row.created = job.created;
-  row.modified = job.modified;
-  row.live = !model::IsTerminal(job.phase);
-  row.revision = revision;
-  row.document = json::serialize(job.ToJson());
-  return row;
-}
 
 TrainingWorker::TrainingWorker(const Ports& ports, const fleet::Offer& offer, store::Paths paths,
                                WorkerSettings settings)
@@ -124,7 +111,7 @@ Status TrainingWorker::Read(JobWork& work) {
   if (!row && row.error().code != ErrorCode::kNotFound) return tl::make_unexpected(row.error());
   work.revision = 0;
   if (row) {
-    ASSIGN_OR_RETURN(work.job, ParseDocument<model::TrainingJob>(*row));
+    ASSIGN_OR_RETURN(work.job, store::TrainingJobOf(*row));
     work.revision = row->revision;
   }
   if (!work.leases_known) RETURN_IF_ERROR(ReadLeases(work));
@@ -137,7 +124,7 @@ Status TrainingWorker::ReadLeases(JobWork& work) {
                    ports_.records.Children(store::Kind::kInstance, work.name));
   work.instances.clear();
   for (const store::Resource& row : rows) {
-    ASSIGN_OR_RETURN(const model::InstanceRecord record, ParseDocument<model::InstanceRecord>(row));
+    ASSIGN_OR_RETURN(const model::InstanceRecord record, InstanceOf(row));
     work.instances.push_back(NewInstance(record, row.revision));
   }
   std::sort(work.instances.begin(), work.instances.end(), [](const auto& a, const auto& b) {
@@ -211,7 +198,7 @@ Status TrainingWorker::Perform(JobWork& work, plan::Record record) {
   }
   using Op = store::Change::Op;
   std::vector<store::Change> changes;
-  changes.push_back({Op::kUpdate, RowOf(record.job, work.revision), {}, {}});
+  changes.push_back({Op::kUpdate, store::RowOf(record.job, work.revision), {}, {}});
   for (const model::InstanceRecord& lease : record.lease) {
     changes.push_back({Op::kInsert, InstanceRow(lease, 0), {}, {}});
   }

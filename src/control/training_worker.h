@@ -92,7 +92,4 @@ class TrainingWorker {
   const WorkerSettings settings_;
 };
 
-// The row of a job. A finished job is not live: controllers have no more work with it.
-store::Resource RowOf(const model::TrainingJob& job, std::int64_t revision);
-
 }  // namespace sabia::control

@@ -84,7 +84,7 @@ class RealRig final : public Rig {
       const auto seen = files_.Observe(id, false);
       if (seen && seen->locked && seen->report) {
         (void)launcher_->Kill({id, files_.Directory(id)}, seen->report->pid);
-        EXPECT_TRUE(Await([&] { return !IsLocked(files_.Directory(id)); }));
+        EXPECT_TRUE(Await([&] { return !env::IsLocked(files_.Directory(id) / "lock"); }));
       }
     }
   }

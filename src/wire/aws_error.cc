@@ -42,4 +42,8 @@ AwsError ToAwsError(const Error& error) {
   return AwsError{std::string(name.code), name.status, error.message, {}};
 }
 
+tl::unexpected<AwsError> Pass(const Error& error) {
+  return tl::unexpected<AwsError>(ToAwsError(error));
+}
+
 }  // namespace sabia::wire

@@ -45,5 +45,6 @@ template <typename... Args>
 // kResourceExhausted → ResourceLimitExceeded 400; kUnimplemented → UnsupportedOperation 400;
 // kUnavailable, kTimeout → ServiceUnavailable 503; the rest → InternalFailure 500.
 AwsError ToAwsError(const Error& error);
+[[nodiscard]] tl::unexpected<AwsError> Pass(const Error& error);
 
 }  // namespace sabia::wire

@@ -77,12 +77,16 @@ std::string AssumedRoleArn(std::string_view account, std::string_view role_arn,
 
 }  // namespace
 
+Result<AccessKey> ReadRootKey(env::Files& files, const env::Path& file) {
+  const auto text = files.Read(file, kCredentialsFileMax);
+  if (!text) return Wrap(text.error(), "failed to read the key: ");
+  return ParseRootKey(*text, file);
+}
+
 Result<AccessKey> LoadOrCreateRootKey(env::Files& files, env::Random& random,
                                       const env::Path& file) {
-  auto text = files.Read(file, kCredentialsFileMax);
-  if (text) return ParseRootKey(*text, file);
-  if (text.error().code != ErrorCode::kNotFound)
-    return Wrap(text.error(), "failed to read the key");
+  auto read = ReadRootKey(files, file);
+  if (read || read.error().code != ErrorCode::kNotFound) return read;
   const AccessKey key{"AKIA" + IdSuffix(RandomBytes(random, kIdSuffix)),
                       SecretFrom(RandomBytes(random, 30))};
   const json::object document{{"AccessKeyId", key.id}, {"SecretAccessKey", key.secret}};

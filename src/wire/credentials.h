@@ -22,8 +22,9 @@ struct AccessKey {
   std::string secret;  // 40 characters
 };
 
-// Reads the file, or makes and writes it (durable, 0600) when there is none. kCorrupt: it is not
-// what we wrote; kDenied: others may read it.
+// kNotFound: there is none; kCorrupt: it is not what we wrote.
+Result<AccessKey> ReadRootKey(env::Files& files, const env::Path& file);
+// Reads the file, or makes and writes it (durable, 0600) when there is none.
 Result<AccessKey> LoadOrCreateRootKey(env::Files& files, env::Random& random,
                                       const env::Path& file);
 

@@ -14,6 +14,14 @@ namespace {
 constexpr char kRole[] = "arn:aws:iam::123456789012:role/service-role/trainer";
 const WallTime kNow = FromUnixMillis(1'700'000'000'000);
 
+TEST(RootKey, ReadingMakesNone) {
+  const env::TemporaryDirectory home;
+  env::PosixFiles files;
+  const auto key = ReadRootKey(files, home.path() / "credentials.json");
+  ASSERT_FALSE(key);
+  EXPECT_EQ(key.error().code, ErrorCode::kNotFound);
+}
+
 TEST(RootKey, IsMadeOncePrivatelyAndReadAgain) {
   const env::TemporaryDirectory home;
   env::PosixFiles files;

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "store/training_job_row.h"
 
 namespace sabia::control::testing {
 namespace {
@@ -78,13 +79,13 @@ void World::Submit(const std::string& name, const SubmitOptions& options) {
   job.request = RequestOf(name, options);
   EnterStatus(job, "Starting", "Starting the training job", clock.Wall());
   submitted_.push_back(name);
-  CHECK(records.Commit({{store::Change::Op::kInsert, RowOf(job, 0), {}, {}}}).has_value());
+  CHECK(records.Commit({{store::Change::Op::kInsert, store::RowOf(job, 0), {}, {}}}).has_value());
 }
 
 model::TrainingJob World::Job(const std::string& name) {
   const auto row = records.Get(store::Kind::kTrainingJob, name);
   CHECK(row.has_value());
-  auto job = model::TrainingJob::FromJson(ParseJsonObject(row->document).value());
+  auto job = store::TrainingJobOf(*row);
   CHECK(job.has_value());
   return std::move(*job);
 }
@@ -94,7 +95,7 @@ void World::Edit(const std::string& name, const std::function<void(model::Traini
   CHECK(row.has_value());
   model::TrainingJob job = Job(name);
   edit(job);
-  CHECK(records.Commit({{store::Change::Op::kUpdate, RowOf(job, row->revision), {}, {}}})
+  CHECK(records.Commit({{store::Change::Op::kUpdate, store::RowOf(job, row->revision), {}, {}}})
             .has_value());
 }
 

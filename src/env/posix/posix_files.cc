@@ -73,6 +73,12 @@ Status LockExclusively(int fd) {
   return Fail(ErrorCode::kConflict, "the lock is held");
 }
 
+bool IsLocked(const Path& file) {
+  const auto fd = OpenFile(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!fd) return fd.error().code != ErrorCode::kNotFound;
+  return ::flock(fd->get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 Status SyncDirectory(const Path& path) {
   ASSIGN_OR_RETURN(UniqueFd dir, OpenFile(path, O_RDONLY | O_DIRECTORY));
   if (::fsync(dir.get()) != 0) return FailErrno(errno, "failed to sync '{}'", path.native());

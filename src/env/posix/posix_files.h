@@ -38,6 +38,9 @@ Status SyncDirectory(const Path& path);
 // an instant: such a refusal is waited out, a fifth of a second at most. kConflict: somebody holds
 // it.
 Status LockExclusively(int fd);
+// Whether somebody holds the exclusive flock of that file. False when there is none; true when it
+// cannot be opened for another reason, for not knowing is no reason to take it for free.
+bool IsLocked(const Path& file);
 
 class PosixFiles final : public Files {
  public:

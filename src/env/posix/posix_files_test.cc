@@ -56,7 +56,18 @@ TEST(LockExclusively, WaitsOutALookAndRefusesAHolder) {
   std::thread look([&looker] { looker.Reset(); });
   EXPECT_TRUE(LockExclusively(first.get()));
   look.join();
+  EXPECT_TRUE(IsLocked(path));
   EXPECT_EQ(LockExclusively(second.get()).error().code, ErrorCode::kConflict);
+}
+
+TEST(IsLocked, OnlyAMissingOrFreeFileIsNotLocked) {
+  TemporaryDirectory dir;
+  const Path path = dir.path() / "lock";
+  EXPECT_FALSE(IsLocked(path));
+  const UniqueFd file = *OpenFile(path, O_RDWR | O_CREAT);
+  EXPECT_FALSE(IsLocked(path));
+  std::filesystem::create_symlink(path, dir.path() / "link");
+  EXPECT_TRUE(IsLocked(dir.path() / "link")) << "a link is not the file";
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "fleet/posix/disk_instance_files.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -84,7 +83,7 @@ Status DiskInstanceFiles::Give(const std::string& id, const model::Orders& order
 Result<Observation> DiskInstanceFiles::Observe(const std::string& id, bool alive) {
   const env::Path directory = Directory(id);
   Observation seen;
-  seen.locked = alive || IsLocked(directory);
+  seen.locked = alive || env::IsLocked(directory / "lock");
   const env::Path report = directory / "report.json";
   seen.report = ReadDocument<model::Report>(files_, report);
   seen.orders = ReadDocument<model::Orders>(files_, directory / "orders.json");
@@ -122,12 +121,6 @@ Result<std::vector<std::string>> DiskInstanceFiles::List() {
   auto names = files_.List(paths_.instances());
   if (!names && names.error().code == ErrorCode::kNotFound) return std::vector<std::string>{};
   return names;
-}
-
-bool IsLocked(const env::Path& directory) {
-  const auto fd = env::OpenFile(directory / "lock", O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!fd) return false;
-  return ::flock(fd->get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 void PokeAgent(const env::Path& directory) {

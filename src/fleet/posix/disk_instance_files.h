@@ -24,10 +24,6 @@ class DiskInstanceFiles final : public InstanceFiles {
   store::Paths paths_;
 };
 
-// Whether some process holds the exclusive lock of the directory's file `lock`. Takes a shared lock
-// for an instant, so whoever locks must try again for a moment when it is refused.
-bool IsLocked(const env::Path& directory);
-
 // An empty datagram to <directory>/agent.sock, which may be missing. Works for paths longer than a
 // socket address.
 void PokeAgent(const env::Path& directory);

@@ -1,0 +1,15 @@
+// A training job as the row that keeps it. Pure.
+#pragma once
+
+#include "model/training_job.h"
+#include "store/resources.h"
+
+namespace sabia::store {
+
+// revision: of the row that was read; 0 for a new one. A finished job is not live: controllers have
+// no more work with it.
+Resource RowOf(const model::TrainingJob& job, std::int64_t revision);
+// kCorrupt when the document is not a training job.
+Result<model::TrainingJob> TrainingJobOf(const Resource& row);
+
+}  // namespace sabia::store
