@@ -1,5 +1,5 @@
-// Request lines of REST services: "METHOD path?query". A match has every label that its operation's
-// URI names.
+// Request lines of REST-JSON services: "METHOD path?query". A match has every label that its
+// operation's URI names.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,12 +23,12 @@ void Check(const ServiceSchema& schema, const UriMatcher& matcher, std::string_v
   if (question != std::string_view::npos) head.raw_query = line.substr(question + 1);
   const auto query = QueryParameters::Parse(head.raw_query);
   if (!query) return;
-  auto match = matcher.Match(head, *query);
+  auto match = matcher.Match(head);
   if (!match || match->operation == nullptr) return;
   for (const Member& member : match->operation->input->members) {
     if (member.location == Location::kUri) CHECK(match->labels.contains(member.WireName()));
   }
-  const Call call{schema, *match->operation, schema.protocols.front()};
+  const Call call{schema, *match->operation, Protocol::kRestJson};
   const auto input = DecodeRequest(call, {head.headers, *query, "", match->labels});
   if (input) (void)Validate(*match->operation->input, *input);
 }
@@ -38,12 +38,10 @@ void Check(const ServiceSchema& schema, const UriMatcher& matcher, std::string_v
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sabia::wire;
-  static const ServiceSchema& s3 = *FindService("s3");
-  static const UriMatcher s3_uris(s3);
-  static const ServiceSchema& runtime = *FindService("sagemaker-runtime");
-  static const UriMatcher runtime_uris(runtime);
   const std::string_view line(reinterpret_cast<const char*>(data), size);
-  Check(s3, s3_uris, line);
-  Check(runtime, runtime_uris, line);
+  for (const char* name : {"sagemaker-runtime", "sagemaker-metrics"}) {
+    const ServiceSchema& schema = *FindService(name);
+    Check(schema, UriMatcher(schema), line);
+  }
   return 0;
 }

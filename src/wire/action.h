@@ -50,19 +50,6 @@ class ActionTable {
   // service is the schema's name ("sagemaker", "logs"); registering the same action twice is a bug
   // (CHECK).
   void Add(const std::string& service, const std::string& action, ActionHandler handler);
-  // Typed form: Request and Response are generated structs (wire/gen/<service>.h) with Decode and
-  // Encode.
-  template <typename Request, typename Response>
-  void AddTyped(const std::string& service, const std::string& action,
-                std::function<AwsResult<Response>(const CallContext&, const Request&)> handler) {
-    Add(service, action,
-        [handler = std::move(handler)](const CallContext& context,
-                                       const json::object& input) -> AwsResult<json::object> {
-          auto response = handler(context, Request::Decode(input));
-          if (!response) return tl::unexpected<AwsError>(std::move(response).error());
-          return response->Encode();
-        });
-  }
   // For hot reads whose answer can be kept as text. Find gives the action too, for the protocols
   // that are not JSON.
   void AddEncoded(const std::string& service, const std::string& action, EncodedHandler handler);

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/check.h"
 #include "wire/protocol_json.h"
 #include "wire/protocol_query.h"
 #include "wire/protocol_rest.h"
@@ -12,16 +13,14 @@ namespace {
 struct Spelling {
   std::string_view ours;  // as JSON services call it
   std::string_view query;
-  std::string_view s3;
 };
 
-constexpr std::array<Spelling, 6> kSpellings{{
-    {"ValidationException", "ValidationError", "InvalidArgument"},
-    {"SerializationException", "MalformedInput", "MalformedXML"},
-    {"UnknownOperationException", "InvalidAction", "NotImplemented"},
-    {"AccessDeniedException", "AccessDenied", "AccessDenied"},
-    {"ThrottlingException", "Throttling", "SlowDown"},
-    {"InternalFailure", "InternalFailure", "InternalError"},
+constexpr std::array<Spelling, 5> kSpellings{{
+    {"ValidationException", "ValidationError"},
+    {"SerializationException", "MalformedInput"},
+    {"UnknownOperationException", "InvalidAction"},
+    {"AccessDeniedException", "AccessDenied"},
+    {"ThrottlingException", "Throttling"},
 }};
 
 // A modelled exception goes by its wire code; the names that every service has, by the protocol's
@@ -34,7 +33,6 @@ std::string WireCode(const ServiceSchema& schema, Protocol protocol, const std::
   if (json) return code;
   for (const Spelling& spelling : kSpellings) {
     if (spelling.ours != code) continue;
-    if (protocol == Protocol::kRestXml) return std::string(spelling.s3);
     // SageMaker Runtime is a REST-JSON service that models the query protocol's name.
     const bool as_query =
         protocol == Protocol::kQuery || schema.FindException(spelling.query) != nullptr;
@@ -53,10 +51,12 @@ AwsResult<json::object> DecodeRequest(const Call& call, const RequestParts& requ
     case Protocol::kQuery:
       return DecodeQuery(call.operation, request);
     case Protocol::kRestJson:
+      return DecodeRest(call, request);
     case Protocol::kRestXml:
       break;
   }
-  return DecodeRest(call, request);
+  CHECK_MSG(false, "S3 decodes its own requests");
+  return json::object();
 }
 
 Response EncodeSuccess(const Call& call, const json::object& output, std::string_view request_id) {
@@ -67,10 +67,12 @@ Response EncodeSuccess(const Call& call, const json::object& output, std::string
     case Protocol::kQuery:
       return EncodeQuerySuccess(call, output, request_id);
     case Protocol::kRestJson:
+      return EncodeRestSuccess(call, output);
     case Protocol::kRestXml:
       break;
   }
-  return EncodeRestSuccess(call, output);
+  CHECK_MSG(false, "S3 encodes its own answers");
+  return {};
 }
 
 Response EncodeError(const ServiceSchema& schema, Protocol protocol, const AwsError& error,
@@ -84,11 +86,12 @@ Response EncodeError(const ServiceSchema& schema, Protocol protocol, const AwsEr
     case Protocol::kQuery:
       return EncodeQueryError(schema, named, request_id);
     case Protocol::kRestJson:
-      return EncodeRestJsonError(schema, named);
+      return EncodeRestError(schema, named);
     case Protocol::kRestXml:
       break;
   }
-  return EncodeRestXmlError(named, request_id);
+  CHECK_MSG(false, "S3 encodes its own errors");
+  return {};
 }
 
 std::string_view ContentType(Protocol protocol) {

@@ -1,11 +1,12 @@
-// The AWS protocols: requests into the schema's JSON form, answers and errors out of it.
+// The AWS protocols but S3's: requests into the schema's JSON form, answers and errors out of it.
+// S3 reads and writes its own documents (objects/s3_xml.h, s3_error.h).
 //
 // Everything is driven by the tables of the schema; no service has code of its own here. The
 // schema's JSON form is what JSON 1.1 carries: members by name, timestamps as epoch seconds, blobs
 // as base64, maps as objects. Decoders only translate; Validate (schema.h) judges afterwards.
 //
-// Pure; thread-safe. Errors: what cannot be decoded at all is SerializationException (JSON),
-// MalformedXML (REST-XML) or MalformedInput (query).
+// Pure; thread-safe. Errors: what cannot be decoded at all is SerializationException (JSON) or
+// MalformedInput (query).
 #pragma once
 
 #include <map>
@@ -41,8 +42,7 @@ AwsResult<json::object> DecodeRequest(const Call& call, const RequestParts& requ
 Response EncodeSuccess(const Call& call, const json::object& output, std::string_view request_id);
 
 // Also for requests whose operation was never found. The code is given the name that the protocol
-// uses for it: ValidationException is ValidationError in the query protocol and InvalidArgument in
-// S3.
+// uses for it: ValidationException is ValidationError in the query protocol.
 Response EncodeError(const ServiceSchema& schema, Protocol protocol, const AwsError& error,
                      std::string_view request_id);
 

@@ -1,9 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/codec.h"
-#include "wire/gen/cloudwatch.h"
-#include "wire/gen/sagemaker.h"
 #include "wire/protocol.h"
 
 namespace sabia::wire {
@@ -70,67 +67,6 @@ TEST(ProtocolJson, QueryCompatibleErrorsNameTheQueryCode) {
   EXPECT_EQ(response.headers.Get("x-amzn-query-error"), "InvalidParameterValue;Sender");
   EXPECT_EQ(response.headers.Get("content-type"), "application/x-amz-json-1.0");
   EXPECT_THAT(response.body, HasSubstr(R"("__type":"InvalidParameterValueException")"));
-}
-
-TEST(ProtocolJson, StructsDecodeWhatTheyEncode) {
-  sagemaker::CreateTrainingJobRequest request;
-  request.training_job_name = "abalone";
-  request.hyper_parameters = {{"num_round", "10"}, {"eta", "0.2"}};
-  request.input_data_config.emplace();
-  sagemaker::Channel channel;
-  channel.channel_name = "train";
-  channel.data_source.emplace().s3_data_source.emplace().s3_uri = "s3://b/train";
-  request.input_data_config->push_back(channel);
-  request.stopping_condition.emplace().max_runtime_in_seconds = 60;
-  request.enable_managed_spot_training = true;
-  request.tags.emplace();
-  const json::object encoded = request.Encode();
-  EXPECT_EQ(json::serialize(encoded.at("Tags")), "[]") << "an empty list is not an absent one";
-  EXPECT_FALSE(encoded.contains("RoleArn"));
-  EXPECT_EQ(sagemaker::CreateTrainingJobRequest::Decode(encoded).Encode(), encoded);
-}
-
-TEST(ProtocolJson, TimestampsKeepMilliseconds) {
-  sagemaker::DescribeTrainingJobResponse response;
-  response.creation_time = FromUnixMillis(1529870369986);
-  const json::object encoded = response.Encode();
-  auto parsed = ParseJsonObject(json::serialize(encoded));
-  ASSERT_TRUE(parsed);
-  EXPECT_DOUBLE_EQ(GetDouble(*parsed, "CreationTime"), 1529870369.986);
-  EXPECT_EQ(sagemaker::DescribeTrainingJobResponse::Decode(*parsed).creation_time,
-            response.creation_time);
-}
-
-TEST(Codec, NumbersThatJsonLacksAreTexts) {
-  cloudwatch::MetricDatum datum;
-  datum.value = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(datum.Encode().at("Value"), "Infinity");
-  datum.value = std::nan("");
-  EXPECT_EQ(datum.Encode().at("Value"), "NaN");
-  EXPECT_TRUE(std::isnan(*cloudwatch::MetricDatum::Decode(datum.Encode()).value));
-}
-
-TEST(Codec, ForeignTypesLeaveMembersUnset) {
-  const auto hostile = ParseJsonObject(
-      R"({"TrainingJobName":3,"HyperParameters":[],"InputDataConfig":{"a":1},"StoppingCondition":"x",
-          "EnableManagedSpotTraining":"true","Tags":[1,{"Key":"k","Value":[]}]})");
-  const auto request = sagemaker::CreateTrainingJobRequest::Decode(*hostile);
-  EXPECT_FALSE(request.training_job_name);
-  EXPECT_FALSE(request.hyper_parameters);
-  EXPECT_FALSE(request.input_data_config);
-  EXPECT_FALSE(request.stopping_condition);
-  EXPECT_FALSE(request.enable_managed_spot_training);
-  ASSERT_EQ(request.tags->size(), 1u);
-  EXPECT_EQ(request.tags->front().key, "k");
-  EXPECT_FALSE(request.tags->front().value);
-  std::int32_t small = 0;
-  EXPECT_FALSE(codec::ReadValue(json::value(1LL << 40), small));
-  std::int64_t large = 0;
-  EXPECT_FALSE(codec::ReadValue(json::value(1e19), large));
-  EXPECT_FALSE(codec::ReadValue(json::value(1.5), large));
-  EXPECT_TRUE(codec::ReadValue(json::value(3.0), large));
-  WallTime time;
-  EXPECT_FALSE(codec::ReadValue(json::value(1e300), time));
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 #include "wire/protocol_json.h"
 #include "wire/protocol_rest.h"
 #include "wire/scalar_text.h"
-#include "wire/xml_codec.h"
-#include "wire/xml_names.h"
 
 namespace sabia::wire {
 namespace {
@@ -21,9 +19,8 @@ class Decoder {
   }
 
  private:
-  tl::unexpected<AwsError> Bad(const Member& member, const AwsError& error) const {
-    return Refuse(call_.protocol == Protocol::kRestXml ? "InvalidArgument" : error.code, 400,
-                  "{}: {}", member.WireName(), error.message);
+  static tl::unexpected<AwsError> Bad(const Member& member, const AwsError& error) {
+    return Refuse(error.code, 400, "{}: {}", member.WireName(), error.message);
   }
 
   AwsResult<void> DecodeBound(const Member& member) {
@@ -121,10 +118,6 @@ class Decoder {
 
   AwsResult<void> DecodeBody(const Shape& input) {
     if (!input.payload.empty()) return DecodePayload(*input.FindMember(input.payload));
-    if (call_.protocol == Protocol::kRestXml) {
-      ASSIGN_OR_RETURN(out_, DecodeXml(input, input.location_name, request_.body));
-      return {};
-    }
     ASSIGN_OR_RETURN(out_, DecodeJson(request_.body));
     for (const Member& member :
          input.members) {  // what is bound elsewhere cannot come in the body, too
@@ -141,11 +134,8 @@ class Decoder {
       return {};
     }
     if (payload.shape->kind != ShapeKind::kStructure) return Put(payload, request_.body);
-    auto content = call_.protocol == Protocol::kRestXml
-                       ? DecodeXml(*payload.shape, payload.WireName(), request_.body)
-                       : DecodeJson(request_.body);
-    if (!content) return tl::unexpected<AwsError>(std::move(content).error());
-    out_.emplace(payload.name, std::move(*content));
+    ASSIGN_OR_RETURN(json::object content, DecodeJson(request_.body));
+    out_.emplace(payload.name, std::move(content));
     return {};
   }
 

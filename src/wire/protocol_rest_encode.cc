@@ -4,7 +4,6 @@
 #include "wire/protocol_json.h"
 #include "wire/protocol_rest.h"
 #include "wire/scalar_text.h"
-#include "wire/xml_codec.h"
 
 namespace sabia::wire {
 namespace {
@@ -43,29 +42,6 @@ void AddHeaders(const Member& member, const json::value& value, Headers& headers
   }
 }
 
-std::string XmlDocument(std::string_view root, std::string_view xml_namespace,
-                        std::string_view content) {
-  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-  out += fmt::format("<{}", root);
-  if (!xml_namespace.empty()) out += fmt::format(" xmlns=\"{}\"", EscapeXml(xml_namespace));
-  return out + fmt::format(">{}</{}>", content, root);
-}
-
-std::string XmlBody(const Call& call, const Shape& structure, std::string_view root,
-                    const json::object& value) {
-  std::string content;
-  if (call.operation.unwrapped) {
-    for (const Member& member : structure.members) {
-      const json::value* text = value.if_contains(member.name);
-      if (text == nullptr || text->is_null()) continue;
-      content = EscapeXml(ScalarToText(member, *text, TimestampFormat::kIso8601));
-    }
-  } else {
-    EncodeXmlMembers(structure, value, content);
-  }
-  return XmlDocument(root, call.schema.xml_namespace, content);
-}
-
 bool HasBodyMembers(const Shape& output) {
   return std::ranges::any_of(
       output.members, [](const Member& member) { return member.location == Location::kBody; });
@@ -82,16 +58,13 @@ json::object BodyMembers(const Shape& output, const json::object& value) {
   return body;
 }
 
-std::string PayloadBody(const Call& call, const Member& payload, const json::value& value) {
+std::string PayloadBody(const Member& payload, const json::value& value) {
   if (payload.shape->kind == ShapeKind::kBlob) {
     auto bytes = value.is_string() ? Base64Decode(View(value.get_string())) : Result<std::string>();
     return bytes ? std::move(*bytes) : std::string();
   }
   if (!value.is_object()) return ScalarToText(payload, value, TimestampFormat::kDefault);
-  if (call.protocol == Protocol::kRestJson) return json::serialize(value);
-  const std::string_view root =
-      call.operation.root.empty() ? payload.WireName() : call.operation.root;
-  return XmlBody(call, *payload.shape, root, value.get_object());
+  return json::serialize(value);
 }
 
 void EncodeBody(const Call& call, const json::object& output, Response& response) {
@@ -102,21 +75,16 @@ void EncodeBody(const Call& call, const json::object& output, Response& response
     const json::value* value = output.if_contains(payload.name);
     if (payload.streaming || value == nullptr || value->is_null()) return;
     typed = !payload.shape->IsScalar();
-    response.body = PayloadBody(call, payload, *value);
+    response.body = PayloadBody(payload, *value);
   } else if (!HasBodyMembers(shape)) {
     return;
-  } else if (call.protocol == Protocol::kRestJson) {
-    response.body = json::serialize(BodyMembers(shape, output));
   } else {
-    const std::string_view root = call.operation.root.empty() ? shape.name : call.operation.root;
-    response.body = XmlBody(call, shape, root, output);
+    response.body = json::serialize(BodyMembers(shape, output));
   }
   if (typed && !response.headers.Has("Content-Type")) {
     response.headers.Add("Content-Type", std::string(ContentType(call.protocol)));
   }
 }
-
-}  // namespace
 
 void EncodeBoundHeaders(const Shape& output, const json::object& value, Headers& headers) {
   for (const Member& member : output.members) {
@@ -126,6 +94,8 @@ void EncodeBoundHeaders(const Shape& output, const json::object& value, Headers&
     if (member.location == Location::kHeaders) AddHeaders(member, *content, headers);
   }
 }
+
+}  // namespace
 
 Response EncodeRestSuccess(const Call& call, const json::object& output) {
   Response response;
@@ -143,23 +113,9 @@ Response EncodeRestSuccess(const Call& call, const json::object& output) {
   return response;
 }
 
-Response EncodeRestJsonError(const ServiceSchema& schema, const AwsError& error) {
+Response EncodeRestError(const ServiceSchema& schema, const AwsError& error) {
   Response response = EncodeJsonError(schema, Protocol::kRestJson, error);
   response.headers.Add("x-amzn-errortype", HeaderText(error.code));
-  return response;
-}
-
-Response EncodeRestXmlError(const AwsError& error, std::string_view request_id) {
-  std::string content = fmt::format("<Code>{}</Code><Message>{}</Message>", EscapeXml(error.code),
-                                    EscapeXml(error.message));
-  for (const auto& [name, value] : error.details) {
-    content += fmt::format("<{0}>{1}</{0}>", name, EscapeXml(value));
-  }
-  content += fmt::format("<RequestId>{0}</RequestId><HostId>{0}</HostId>", EscapeXml(request_id));
-  Response response;
-  response.status = error.status;
-  response.headers.Add("Content-Type", std::string(ContentType(Protocol::kRestXml)));
-  response.body = XmlDocument("Error", "", content);
   return response;
 }
 

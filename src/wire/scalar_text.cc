@@ -5,7 +5,6 @@
 
 #include "base/encoding.h"
 #include "base/time.h"
-#include "wire/codec.h"
 #include "wire/constraints.h"
 
 namespace sabia::wire {
@@ -35,7 +34,7 @@ std::optional<json::value> ReadTimestamp(std::string_view text) {
   auto time = ParseIso8601(text);
   if (!time) time = ParseRfc1123(text);
   if (!time) return std::nullopt;
-  return codec::WriteValue(*time);
+  return json::value(ToUnixSeconds(*time));
 }
 
 std::optional<json::value> Read(const Member& member, std::string_view text) {
@@ -107,6 +106,19 @@ std::string TimestampText(WallTime time, TimestampFormat format) {
   return FormatIso8601(time);
 }
 
+std::optional<WallTime> TimeOf(const json::value& value) {
+  constexpr double kSecondsMax = 253402300799.0;  // the end of the year 9999
+  if (value.is_string()) {
+    auto time = ParseIso8601(View(value.get_string()));
+    if (!time) time = ParseRfc1123(View(value.get_string()));
+    return time ? std::optional<WallTime>(*time) : std::nullopt;
+  }
+  boost::system::error_code not_a_number;
+  const double seconds = value.to_number<double>(not_a_number);
+  if (not_a_number || !(std::abs(seconds) <= kSecondsMax)) return std::nullopt;
+  return FromUnixSeconds(seconds);
+}
+
 }  // namespace
 
 TimestampFormat FormatOf(const Member& member, TimestampFormat fallback) {
@@ -127,8 +139,7 @@ AwsResult<json::value> ScalarFromText(const Member& member, std::string_view tex
 
 std::string ScalarToText(const Member& member, const json::value& value, TimestampFormat fallback) {
   if (member.shape->kind == ShapeKind::kTimestamp) {
-    WallTime time;
-    if (codec::ReadValue(value, time)) return TimestampText(time, FormatOf(member, fallback));
+    if (const auto time = TimeOf(value)) return TimestampText(*time, FormatOf(member, fallback));
   }
   if (value.is_string()) return std::string(View(value.get_string()));
   if (value.is_double()) return fmt::format("{}", value.get_double());

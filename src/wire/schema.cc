@@ -1,11 +1,10 @@
 #include "wire/schema.h"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 
 #include "base/check.h"
-#include "wire/gen/embedded.h"
+#include "wire/embedded.h"
 
 namespace sabia::wire {
 namespace {
@@ -49,11 +48,11 @@ const Shape* ServiceSchema::FindException(std::string_view code) const {
 }
 
 const ServiceSchema* FindService(std::string_view name) {
-  static std::array<Slot, std::size(gen::kEmbeddedSchemas)> slots;
+  static std::vector<Slot> slots(EmbeddedSchemas().size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (gen::kEmbeddedSchemas[i].name != name) continue;
+    if (EmbeddedSchemas()[i].name != name) continue;
     std::call_once(slots[i].once, [&] {
-      auto loaded = LoadServiceSchema(gen::kEmbeddedSchemas[i].Text());
+      auto loaded = LoadServiceSchema(EmbeddedSchemas()[i].Text());
       CHECK_MSG(loaded.has_value(), loaded.error().message);
       slots[i].schema = std::move(*loaded);
     });
@@ -64,7 +63,7 @@ const ServiceSchema* FindService(std::string_view name) {
 
 std::vector<std::string> ServiceNames() {
   std::vector<std::string> names;
-  for (const auto& embedded : gen::kEmbeddedSchemas) names.emplace_back(embedded.name);
+  for (const auto& embedded : EmbeddedSchemas()) names.emplace_back(embedded.name);
   return names;
 }
 

@@ -43,14 +43,13 @@ struct Shape;
 
 struct Member {
   std::string_view name;           // empty for list elements, map keys and map values
-  std::string_view location_name;  // in headers, URIs, queries and XML; empty: the name
+  std::string_view location_name;  // in headers, URIs, queries and XML answers; empty: the name
   const Shape* shape = nullptr;
   Location location = Location::kBody;
   TimestampFormat timestamp_format = TimestampFormat::kDefault;
   bool required = false;
   bool idempotency_token = false;
   bool flattened = false;  // XML and query lists without a wrapper
-  bool xml_attribute = false;
   bool streaming = false;
   bool json_value = false;  // a header that carries base64 of JSON
   std::string_view WireName() const { return location_name.empty() ? name : location_name; }
@@ -75,10 +74,7 @@ struct Shape {
   std::optional<double> max;
   const Pattern* pattern = nullptr;
   std::span<const std::string_view> enum_values;
-  std::string_view payload;        // structures: the member that is the whole REST body
-  std::string_view location_name;  // XML root
-  std::string_view xml_namespace;
-  std::string_view xml_prefix;  // the namespace is declared under this prefix
+  std::string_view payload;     // structures: the member that is the whole REST body
   std::string_view error_code;  // exceptions: the code on the wire
 
   const Member* FindMember(std::string_view member_name) const;
@@ -95,8 +91,6 @@ struct Operation {
   const Shape* input = nullptr;  // nullptr: takes nothing
   const Shape* output = nullptr;
   std::string_view result_wrapper;  // query protocol: "GetRoleResult"
-  std::string_view root;            // REST-XML: the answer's root element, "ListBucketResult"
-  bool unwrapped = false;           // the root holds the text of the only member
   std::vector<const Shape*> errors;
 };
 

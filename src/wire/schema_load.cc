@@ -137,9 +137,6 @@ class Loader {
     shape.min = FindDouble(from, "min");
     shape.max = FindDouble(from, "max");
     shape.payload = Keep(from, "payload");
-    shape.location_name = Keep(from, "locationName");
-    shape.xml_namespace = Keep(from, "xmlNamespace");
-    shape.xml_prefix = Keep(from, "xmlPrefix");
     shape.timestamp_format =
         Lookup(kFormats, GetString(from, "timestampFormat")).value_or(TimestampFormat::kDefault);
     if (from.contains("pattern")) {
@@ -226,7 +223,6 @@ class Loader {
         Lookup(kFormats, GetString(*facts, "timestampFormat")).value_or(TimestampFormat::kDefault);
     member.idempotency_token = GetBool(*facts, "idempotencyToken");
     member.flattened = GetBool(*facts, "flattened");
-    member.xml_attribute = GetBool(*facts, "xmlAttribute");
     member.streaming = GetBool(*facts, "streaming");
     member.json_value = GetBool(*facts, "jsonvalue");
     return member;
@@ -247,8 +243,6 @@ class Loader {
       operation.request_uri = http.substr(blank + 1);
       operation.success_status = static_cast<unsigned>(GetInt(*from, "status", 200));
       operation.result_wrapper = Keep(*from, "resultWrapper");
-      operation.root = Keep(*from, "root");
-      operation.unwrapped = GetBool(*from, "unwrapped");
       operation.input = schema_->FindShape(GetString(*from, "input"));
       operation.output = schema_->FindShape(GetString(*from, "output"));
       if (const auto* errors = FindArray(*from, "errors")) {

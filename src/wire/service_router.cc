@@ -68,15 +68,14 @@ ServiceRouter::ServiceRouter() {
   }
 }
 
-ServiceRoute ServiceRouter::ByRestPath(const RequestHead& head, const QueryParameters& query,
-                                       std::string_view signing) const {
+ServiceRoute ServiceRouter::ByRestPath(const RequestHead& head, std::string_view signing) const {
   ServiceRoute route;
   route.destination = Destination::kService;
   route.protocol = Protocol::kRestJson;
   route.service = signing;
   for (const RestService& service : rest_services_) {
     if (service.schema->signing_name != signing) continue;
-    auto match = service.uris.Match(head, query);
+    auto match = service.uris.Match(head);
     if (!match || match->operation == nullptr) continue;
     route.schema = service.schema;
     route.service = service.schema->name;
@@ -105,7 +104,7 @@ ServiceRoute ServiceRouter::Route(const RequestHead& head, const QueryParameters
     if (known.signing != claim->scope.service) continue;
     if (known.target.empty() || IsForm(head) || query.Has("Action")) return ByForm(known.service);
   }
-  return ByRestPath(head, query, claim->scope.service);
+  return ByRestPath(head, claim->scope.service);
 }
 
 }  // namespace sabia::wire

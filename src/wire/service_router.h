@@ -36,8 +36,7 @@ class ServiceRouter {
                      const SignatureClaim* claim) const;
 
  private:
-  ServiceRoute ByRestPath(const RequestHead& head, const QueryParameters& query,
-                          std::string_view signing) const;
+  ServiceRoute ByRestPath(const RequestHead& head, std::string_view signing) const;
 
   // REST services that share a signing name and differ by path.
   struct RestService {

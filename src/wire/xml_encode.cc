@@ -16,7 +16,7 @@ std::size_t CharacterSize(std::string_view text) {
   return 0;
 }
 
-void EscapeAscii(char c, bool in_attribute, std::string& out) {
+void EscapeAscii(char c, std::string& out) {
   switch (c) {
     case '&':
       out += "&amp;";
@@ -36,10 +36,8 @@ void EscapeAscii(char c, bool in_attribute, std::string& out) {
     default:
       break;
   }
-  // Parsers normalise a bare carriage return away, and every white space in attributes; the other
-  // control characters are what S3 writes, too.
-  const bool kept =
-      static_cast<unsigned char>(c) >= 0x20 || (!in_attribute && (c == '\n' || c == '\t'));
+  // Parsers normalise a bare carriage return away.
+  const bool kept = static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t';
   if (!kept) {
     out += fmt::format("&#x{:x};", static_cast<unsigned>(c));
   } else {
@@ -47,12 +45,14 @@ void EscapeAscii(char c, bool in_attribute, std::string& out) {
   }
 }
 
-std::string Escape(std::string_view text, bool in_attribute) {
+}  // namespace
+
+std::string EscapeXml(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     if (static_cast<unsigned char>(text[i]) < 0x80) {
-      EscapeAscii(text[i++], in_attribute, out);
+      EscapeAscii(text[i++], out);
       continue;
     }
     const std::size_t n = CharacterSize(text.substr(i, 4));
@@ -61,6 +61,8 @@ std::string Escape(std::string_view text, bool in_attribute) {
   }
   return out;
 }
+
+namespace {
 
 void Open(std::string_view name, std::string& out) {
   out += '<';
@@ -77,21 +79,7 @@ void EncodeContent(const Member& member, const json::value& value, std::string& 
 
 void EncodeNamed(const Member& member, std::string_view name, const json::value& value,
                  std::string& out) {
-  const Shape& shape = *member.shape;
-  out += '<';
-  out += name;
-  if (!shape.xml_prefix.empty()) {
-    out += fmt::format(" xmlns:{}=\"{}\"", shape.xml_prefix, EscapeXml(shape.xml_namespace));
-  }
-  if (shape.kind == ShapeKind::kStructure && value.is_object()) {
-    for (const Member& attribute : shape.members) {
-      const json::value* text = value.get_object().if_contains(attribute.name);
-      if (!attribute.xml_attribute || text == nullptr || text->is_null()) continue;
-      out += fmt::format(" {}=\"{}\"", attribute.WireName(),
-                         Escape(ScalarToText(attribute, *text, TimestampFormat::kIso8601), true));
-    }
-  }
-  out += '>';
+  Open(name, out);
   EncodeContent(member, value, out);
   Close(name, out);
 }
@@ -126,8 +114,6 @@ void EncodeContent(const Member& member, const json::value& value, std::string& 
 
 }  // namespace
 
-std::string EscapeXml(std::string_view text) { return Escape(text, false); }
-
 void EncodeXml(const Member& member, const json::value& value, std::string& out) {
   if (value.is_null()) return;
   const Shape& shape = *member.shape;
@@ -143,7 +129,6 @@ void EncodeXml(const Member& member, const json::value& value, std::string& out)
 
 void EncodeXmlMembers(const Shape& structure, const json::object& value, std::string& out) {
   for (const Member& member : structure.members) {
-    if (member.location != Location::kBody || member.xml_attribute) continue;
     const json::value* content = value.if_contains(member.name);
     if (content != nullptr) EncodeXml(member, *content, out);
   }
