@@ -66,6 +66,15 @@ model::Report MakeReport(const Phases& phases) {
   return report;
 }
 
+model::Report FinishedWell() {
+  return MakeReport({.preparing = 10,
+                     .downloading = 11,
+                     .training = 13,
+                     .exited = 20,
+                     .uploading = 20,
+                     .done = 22});
+}
+
 std::optional<Action> Settle(TrainingSnapshot& seen, const TrainingRules& rules) {
   constexpr int kStepsMax = 20;
   for (int step = 0; step < kStepsMax; ++step) {
@@ -83,5 +92,7 @@ std::vector<std::string> Statuses(const model::TrainingJob& job) {
   for (const model::Transition& t : job.transitions) out.push_back(t.status);
   return out;
 }
+
+std::string LastMessage(const model::TrainingJob& job) { return job.transitions.back().message; }
 
 }  // namespace sabia::plan::testing

@@ -37,11 +37,14 @@ struct Phases {
 };
 // The phase of the report is the last one that began.
 model::Report MakeReport(const Phases& phases);
+// A program that ran from 13 to 20, and whose artifacts were up at 22.
+model::Report FinishedWell();
 
 // Performs Record actions on the snapshot (and nothing else) until there is none; returns the last
 // other action.
 std::optional<Action> Settle(TrainingSnapshot& seen, const TrainingRules& rules = {});
 
 std::vector<std::string> Statuses(const model::TrainingJob& job);
+std::string LastMessage(const model::TrainingJob& job);  // of its transitions
 
 }  // namespace sabia::plan::testing
