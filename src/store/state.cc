@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "store/resources.h"
+#include "store/retention.h"
 #include "store/series.h"
 
 namespace sabia::store {
@@ -13,6 +14,8 @@ Result<std::unique_ptr<Database>> OpenState(const Paths& paths) {
   std::vector<std::string> steps = Resources::Migrations();
   std::vector<std::string> series = Series::Migrations();
   std::move(series.begin(), series.end(), std::back_inserter(steps));
+  std::vector<std::string> retention = Retention::Migrations();
+  std::move(retention.begin(), retention.end(), std::back_inserter(steps));
   return Database::Open({.path = paths.resources_db(), .migrations = std::move(steps)});
 }
 

@@ -1,0 +1,54 @@
+// How long metrics are kept, and in what detail: as CloudWatch does.
+//
+//   younger than 15 days    every point at its own time
+//   up to 63 days           one point per five minutes and unit
+//   up to 455 days          one point per hour and unit
+//   older                   gone, and so is a series without points
+//
+// (AWS keeps three more hours in seconds; here those seconds last the 15 days.) A point that stands
+// for several keeps their sum, number, minimum and maximum, so averages stay exact; percentiles of
+// such points are known only where all values were the same. Where an instance that is gone had
+// been read up to is forgotten, too.
+//
+// A crash costs a repetition: how far a step has come is written with its last change. Each
+// transaction covers one day of one series, so that commits of others wait for milliseconds.
+//
+// Threading: owns one thread. Errors are logged and tried again an hour later.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "env/clock.h"
+#include "store/database.h"
+
+namespace sabia::store {
+
+class Retention {
+ public:
+  Retention(Database& database, env::Clock& clock);
+  Retention(const Retention&) = delete;
+  Retention& operator=(const Retention&) = delete;
+  ~Retention();  // finishes the transaction at hand
+
+  static std::vector<std::string> Migrations();
+  // One pass over everything; cancelled is asked between transactions.
+  static Status Apply(Database& database, WallTime now, const std::function<bool()>& cancelled);
+
+ private:
+  void Run();
+  bool stopping();
+
+  Database& database_;
+  env::Clock& clock_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace sabia::store
