@@ -85,8 +85,13 @@ AwsResult<json::object> DescribeLogGroups(store::LogStore& logs, const CallConte
       out["nextToken"] = ToToken(last);
       break;
     }
+    const auto info = logs.Group(group);
+    if (!info && info.error().code == ErrorCode::kNotFound) continue;  // deleted meanwhile
+    if (!info) return RefuseLogError(info.error());
     const std::string arn = LogGroupArn(context, group);
     list.push_back({{"logGroupName", group},
+                    {"creationTime", ToUnixMillis(info->created)},
+                    {"storedBytes", info->stored_bytes},
                     {"arn", arn + ":*"},
                     {"logGroupArn", arn},
                     {"logGroupClass", "STANDARD"},

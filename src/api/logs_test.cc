@@ -167,7 +167,10 @@ TEST_F(LogsTest, GroupsAreMadeListedAndDeleted) {
   EXPECT_EQ(Bad("CreateLogGroup", {{"logGroupName", "/b"}}),
             "ResourceAlreadyExistsException: The specified log group already exists");
   json::object page = Good("DescribeLogGroups", {{"logGroupNamePrefix", "/a"}, {"limit", 1}});
-  EXPECT_EQ(GetString(FindArray(page, "logGroups")->at(0).get_object(), "logGroupName"), "/a/1");
+  const json::object& group = FindArray(page, "logGroups")->at(0).get_object();
+  EXPECT_EQ(GetString(group, "logGroupName"), "/a/1");
+  EXPECT_GT(GetInt(group, "creationTime"), 0);
+  EXPECT_EQ(GetInt(group, "storedBytes", -1), 0);
   page = Good("DescribeLogGroups",
               {{"logGroupNamePrefix", "/a"}, {"limit", 1}, {"nextToken", page["nextToken"]}});
   EXPECT_EQ(GetString(FindArray(page, "logGroups")->at(0).get_object(), "logGroupName"), "/a/2");

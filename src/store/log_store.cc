@@ -44,6 +44,31 @@ Result<env::UniqueFd> OpenStream(const env::Path& file, std::string_view group,
   return Fail(ErrorCode::kNotFound, "log stream '{}' does not exist", stream);
 }
 
+WallTime FromStatx(const statx_timestamp& time) {
+  return FromUnixMillis(time.tv_sec * 1000 + time.tv_nsec / 1'000'000);
+}
+
+// The birth of a directory; on file systems that keep none, its last change.
+std::optional<WallTime> MadeAt(const env::Path& directory) {
+  struct statx info {};
+  if (::statx(AT_FDCWD, directory.c_str(), 0, STATX_BTIME | STATX_MTIME, &info) != 0)
+    return std::nullopt;
+  return FromStatx((info.stx_mask & STATX_BTIME) != 0 ? info.stx_btime : info.stx_mtime);
+}
+
+std::uint64_t BytesBelow(const env::Path& directory) {
+  std::uint64_t bytes = 0;
+  std::error_code ec;
+  std::filesystem::recursive_directory_iterator at(directory, ec);
+  for (; !ec && at != std::filesystem::recursive_directory_iterator(); at.increment(ec)) {
+    std::error_code gone;
+    if (!at->is_regular_file(gone)) continue;
+    const std::uint64_t size = at->file_size(gone);
+    if (!gone) bytes += size;
+  }
+  return bytes;
+}
+
 Status CheckGroup(std::string_view group) {
   if (Paths::FitsLogGroup(group)) return {};
   return Fail(ErrorCode::kInvalidArgument, "log group name '{}' is empty or too long", group);
@@ -103,6 +128,25 @@ Result<std::vector<std::string>> LogStore::Groups(std::string_view prefix) {
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+Result<LogGroupInfo> LogStore::Group(std::string_view group) {
+  constexpr Seconds kSizeKeptFor{60};
+  RETURN_IF_ERROR(CheckGroup(group));
+  const env::Path directory = paths_.log_group(group);
+  LogGroupInfo info{std::string(group), {}, 0};
+  const std::optional<WallTime> made = MadeAt(directory);
+  if (!made) return Fail(ErrorCode::kNotFound, "log group '{}' does not exist", group);
+  info.created = *made;
+  const std::lock_guard lock(sizing_);
+  const auto known = sizes_.find(group);
+  if (known != sizes_.end() && clock_.Mono() - known->second.known_since < kSizeKeptFor) {
+    info.stored_bytes = known->second.bytes;
+    return info;
+  }
+  info.stored_bytes = BytesBelow(directory);
+  sizes_.insert_or_assign(info.name, Size{clock_.Mono(), info.stored_bytes});
+  return info;
 }
 
 Result<std::vector<LogStreamInfo>> LogStore::Streams(const StreamQuery& query) {
@@ -168,6 +212,10 @@ Status LogStore::DeleteGroup(std::string_view group) {
   RETURN_IF_ERROR(CheckGroup(group));
   ASSIGN_OR_RETURN(const bool has_group, Exists(paths_.log_group(group)));
   if (!has_group) return Fail(ErrorCode::kNotFound, "log group '{}' does not exist", group);
+  {
+    const std::lock_guard lock(sizing_);
+    sizes_.erase(std::string(group));
+  }
   return env::PosixFiles().RemoveTree(paths_.log_group(group));
 }
 

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,6 +44,12 @@ struct LogStreamInfo {
   std::uint64_t stored_bytes = 0;
 };
 
+struct LogGroupInfo {
+  std::string name;
+  WallTime created;                // when its directory was made
+  std::uint64_t stored_bytes = 0;  // of all streams, as of a minute ago at most
+};
+
 // Appends to one stream. Thread-compatible. One writer per stream at a time: Open takes a lock on
 // the file and fails with kUnavailable when somebody else holds it.
 class LogWriter {
@@ -72,6 +79,8 @@ class LogStore {
   Status Append(std::string_view group, std::string_view stream,
                 const std::vector<LogEvent>& events);
   Result<std::vector<std::string>> Groups(std::string_view prefix);
+  // Looks at every file of the group, at most once a minute.
+  Result<LogGroupInfo> Group(std::string_view group);
 
   struct StreamQuery {
     std::string group;
@@ -108,8 +117,15 @@ class LogStore {
  private:
   Result<env::Path> StreamFile(std::string_view group, std::string_view stream) const;
 
+  struct Size {
+    MonoTime known_since;
+    std::uint64_t bytes = 0;
+  };
+
   Paths paths_;
   env::Clock& clock_;
+  std::mutex sizing_;
+  std::map<std::string, Size, std::less<>> sizes_;  // of groups
   std::array<std::mutex, 16>
       appending_;  // by hash of the file, so that appends to one stream queue up
 };
