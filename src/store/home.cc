@@ -51,6 +51,27 @@ Status MakeDirectory(const env::Path& path) {
   return Fail(ErrorCode::kInvalidArgument, "'{}' is not a directory", path.native());
 }
 
+// made: the directories that were not there before, from the top down.
+Status MakeHome(const env::Path& home, std::vector<env::Path>& made) {
+  std::vector<env::Path> missing;
+  std::error_code ignored;
+  for (env::Path above = home.parent_path(); !std::filesystem::exists(above, ignored);
+       above = above.parent_path()) {
+    missing.insert(missing.begin(), above);
+  }
+  for (const env::Path& path : missing) {
+    if (::mkdir(path.c_str(), 0777) == 0) {
+      made.push_back(path);
+    } else if (errno != EEXIST) {
+      return FailErrno(errno, "failed to create '{}'", path.native());
+    }
+  }
+  const bool fresh = ::mkdir(home.c_str(), 0700) == 0;
+  if (fresh) made.push_back(home);
+  if (!fresh) made.clear();
+  return fresh ? env::SyncDirectory(home.parent_path()) : MakeDirectory(home);
+}
+
 Result<env::UniqueFd> Lock(const Paths& paths, env::Files& files) {
   ASSIGN_OR_RETURN(env::UniqueFd fd, env::OpenFile(paths.lock(), O_RDWR | O_CREAT, 0600));
   if (const Status locked = env::LockExclusively(fd.get()); !locked) {
@@ -121,18 +142,35 @@ Result<Account> Home::ReadAccount(const Paths& paths, env::Files& files) {
 Result<std::unique_ptr<Home>> Home::Open(const Paths& paths, env::Files& files, env::Random& random,
                                          std::string_view first_region) {
   RETURN_IF_ERROR(CheckPath(paths));
-  RETURN_IF_ERROR(files.MakeDirectories(paths.home().parent_path()));
-  RETURN_IF_ERROR(MakeDirectory(paths.home()));
+  std::vector<env::Path> made;
+  RETURN_IF_ERROR(MakeHome(paths.home(), made));
   ASSIGN_OR_RETURN(env::UniqueFd lock, Lock(paths, files));
   std::unique_ptr<Home> home(new Home(paths, std::move(lock)));
-  RETURN_IF_ERROR(CheckFormat(paths, files));
+  home->made_ = std::move(made);
+  const Status filled = home->Fill(files, random, first_region);
+  if (filled) return home;
+  home->Discard(files);
+  return tl::make_unexpected(filled.error());
+}
+
+Status Home::Fill(env::Files& files, env::Random& random, std::string_view first_region) {
+  RETURN_IF_ERROR(CheckFormat(paths_, files));
   for (const env::Path& directory :
-       {paths.tls(), paths.aws_models(), paths.blobs(), paths.blobs_tmp(), paths.logs(),
-        paths.instances(), paths.run()}) {
+       {paths_.tls(), paths_.aws_models(), paths_.blobs(), paths_.blobs_tmp(), paths_.logs(),
+        paths_.instances(), paths_.run()}) {
     RETURN_IF_ERROR(MakeDirectory(directory));
   }
-  ASSIGN_OR_RETURN(home->account_, FindOrMakeAccount(paths, files, random, first_region));
-  return home;
+  ASSIGN_OR_RETURN(account_, FindOrMakeAccount(paths_, files, random, first_region));
+  return {};
+}
+
+void Home::Discard(env::Files& files) {
+  if (made_.empty()) return;
+  (void)files.RemoveTree(paths_.home());
+  made_.pop_back();
+  // Only empty ones go: somebody else may have begun to use them.
+  for (; !made_.empty() && ::rmdir(made_.back().c_str()) == 0; made_.pop_back()) {
+  }
 }
 
 }  // namespace sabia::store

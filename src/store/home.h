@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "env/files.h"
 #include "env/posix/posix_files.h"
@@ -34,14 +35,20 @@ class Home {
   // start.
   static Result<Account> ReadAccount(const Paths& paths, env::Files& files);
 
+  // After a start that failed: removes the tree if this Open made it, and the directories above it
+  // that it made. Nothing of the tree may be in use.
+  void Discard(env::Files& files);
+
   const Paths& paths() const { return paths_; }
   const Account& account() const { return account_; }
 
  private:
+  Status Fill(env::Files& files, env::Random& random, std::string_view first_region);
   Home(Paths paths, env::UniqueFd lock) : paths_(std::move(paths)), lock_(std::move(lock)) {}
 
   Paths paths_;
   env::UniqueFd lock_;
+  std::vector<env::Path> made_;  // by Open, from the top down; the last is the home itself
   Account account_;
 };
 

@@ -57,6 +57,33 @@ TEST_F(HomeTest, ASecondDaemonIsRefusedAndToldWhoRuns) {
   EXPECT_TRUE(Open());
 }
 
+TEST_F(HomeTest, DiscardedItLeavesNothingThatItMade) {
+  {
+    auto home = Open();
+    ASSERT_TRUE(home);
+    (*home)->Discard(files_);
+  }
+  EXPECT_FALSE(files_.Exists(dir_.path() / "parent").value());
+  ASSERT_TRUE(files_.MakeDirectories(dir_.path() / "parent" / "other"));
+  auto home = Open();
+  ASSERT_TRUE(home);
+  (*home)->Discard(files_);
+  EXPECT_EQ(files_.List(dir_.path() / "parent").value(), std::vector<std::string>{"other"});
+}
+
+TEST_F(HomeTest, AHomeThatWasThereIsNeverDiscarded) {
+  ASSERT_TRUE(Open());
+  auto again = Open();
+  ASSERT_TRUE(again);
+  (*again)->Discard(files_);
+  EXPECT_TRUE(files_.Exists(paths_.account()).value());
+}
+
+TEST_F(HomeTest, AFirstOpenThatFailsLeavesNothing) {
+  EXPECT_FALSE(Open("not a region"));
+  EXPECT_FALSE(files_.Exists(dir_.path() / "parent").value());
+}
+
 TEST_F(HomeTest, OtherFormatsAreRefused) {
   ASSERT_TRUE(Open());
   Write(paths_.format(), "2\n");
