@@ -1,13 +1,27 @@
 #include "cli/agent_s3.h"
 
+#include <functional>
 #include <map>
 #include <mutex>
 
+#include "cli/endpoint.h"
+#include "env/posix/posix_files.h"
 #include "wire/external_buckets.h"
 #include "wire/routed_s3_client.h"
 
 namespace sabia::cli {
 namespace {
+
+// The daemon may come back on another port.
+std::function<Result<std::string>()> LocateDaemon(const std::string& endpoint_file) {
+  if (endpoint_file.empty()) return {};
+  const store::Paths paths(env::Path(endpoint_file).parent_path());
+  return [paths]() -> Result<std::string> {
+    env::PosixFiles files;
+    ASSIGN_OR_RETURN(EndpointFile endpoint, ReadEndpoint(files, paths));
+    return std::move(endpoint.http);
+  };
+}
 
 // Thread-safe: clients are made by many threads.
 class Endpoints {
@@ -38,6 +52,7 @@ class Endpoints {
     endpoint.access_key_id = spec.access_key_id;
     endpoint.secret_access_key = spec.secret_access_key;
     endpoint.session_token = spec.session_token;
+    endpoint.locate = LocateDaemon(spec.endpoint_file);
     return endpoint;
   }
 

@@ -1,6 +1,7 @@
 #include "cli/endpoint.h"
 
 #include <charconv>
+#include <cstdlib>
 
 #include "base/json.h"
 #include "cli/command.h"
@@ -51,6 +52,11 @@ Result<EndpointFile> ReadEndpoint(env::Files& files, const store::Paths& paths) 
     return Fail(ErrorCode::kUnavailable,
                 "no daemon is running on '{}'; start one with: sabia --home {} serve",
                 paths.home().native(), ShellQuote(paths.home().native()));
+  }
+  // While a daemon starts, the file is still its predecessor's.
+  const auto holder = files.Read(paths.lock(), 64);
+  if (holder && std::strtol(holder->c_str(), nullptr, 10) != endpoint->pid) {
+    return Fail(ErrorCode::kUnavailable, "the daemon on '{}' is starting", paths.home().native());
   }
   return endpoint;
 }

@@ -171,6 +171,7 @@ Result<fleet::Preparation> BuildSpec(const SpecInput& input, const SpecSettings&
   spec.stop_grace = settings.stop_grace;
   spec.python = settings.python;
   spec.endpoint = settings.endpoint;
+  spec.endpoint_file = paths.endpoint().native();
   spec.client_data = paths.aws_models().native();
   spec.ca_bundle = paths.ca_bundle().native();
   spec.log_group = model::kTrainingLogGroup;

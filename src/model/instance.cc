@@ -129,6 +129,7 @@ void AddData(const InstanceSpec& s, json::object& out) {
   out["client_data"] = s.client_data;
   out["ca_bundle"] = s.ca_bundle;
   out["endpoint"] = s.endpoint;
+  out["endpoint_file"] = s.endpoint_file;
   out["access_key_id"] = s.access_key_id;
   out["secret_access_key"] = s.secret_access_key;
   out["session_token"] = s.session_token;
@@ -149,6 +150,7 @@ void ReadData(FieldReader& in, InstanceSpec& s) {
   in.Text("client_data", s.client_data);
   in.Text("ca_bundle", s.ca_bundle);
   in.Text("endpoint", s.endpoint);
+  in.Text("endpoint_file", s.endpoint_file);
   in.Text("access_key_id", s.access_key_id);
   in.Text("secret_access_key", s.secret_access_key);
   in.Text("session_token", s.session_token);

@@ -108,7 +108,8 @@ struct InstanceSpec {
 
   std::string client_data;    // directory for AWS_DATA_PATH: endpoints for older clients
   std::string ca_bundle;      // file for AWS_CA_BUNDLE
-  std::string endpoint;       // "http://127.0.0.1:9000"
+  std::string endpoint;       // "http://127.0.0.1:9000", when the agent was started
+  std::string endpoint_file;  // where the daemon says its address now; "": always at endpoint
   std::string access_key_id;  // of the job's role session
   std::string secret_access_key;
   std::string session_token;

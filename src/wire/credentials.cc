@@ -79,7 +79,7 @@ std::string AssumedRoleArn(std::string_view account, std::string_view role_arn,
 
 Result<AccessKey> ReadRootKey(env::Files& files, const env::Path& file) {
   const auto text = files.Read(file, kCredentialsFileMax);
-  if (!text) return Wrap(text.error(), "failed to read the key: ");
+  if (!text) return Wrap(text.error(), "failed to read the key");
   return ParseRootKey(*text, file);
 }
 

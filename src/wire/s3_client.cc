@@ -186,6 +186,7 @@ Result<std::unique_ptr<S3Client>> S3Client::Create(S3Endpoint endpoint, S3Client
                       std::move(endpoint.session_token), std::move(endpoint.region), "s3"};
   service.keys = std::move(endpoint.keys);
   service.budget = std::move(endpoint.budget);
+  service.locate = std::move(endpoint.locate);
   SignedClient::Options calls;
   calls.patience = options.patience;
   calls.http.connect_timeout = options.connect_timeout;

@@ -2,7 +2,7 @@
 //
 // Works against our own server and any other S3 endpoint (path or virtual-host style). Retries
 // connection failures, 5xx, SlowDown and throttling for as long as the caller's patience lasts, so
-// that an agent survives a restart of the daemon.
+// that an agent survives a restart of the daemon, on another port too when it can locate it.
 //
 // Threading: thread-compatible; one connection is kept alive per client. Errors: kNotFound
 // (NoSuchKey, NoSuchBucket), kDenied, kInvalidArgument, kConflict (the object is another one by
@@ -38,6 +38,9 @@ struct S3Endpoint {
   std::shared_ptr<RetryBudget> budget;
   bool bucket_in_host = false;  // virtual-host style: "http://bucket.host/key"
   std::string ca_bundle;        // path of trusted certificates; "": the system's
+  // Where the service is now, kUnavailable while it is away; asked before each attempt. Empty: at
+  // url.
+  std::function<Result<std::string>()> locate;
 };
 
 struct S3Object {

@@ -131,6 +131,32 @@ TEST_F(S3ClientTest, SurvivesARestartOfTheServer) {
   restart.join();
 }
 
+TEST_F(S3ClientTest, FollowsAServerThatComesBackElsewhere) {
+  std::mutex mutex;
+  std::string where = endpoint_.url;  // "" while it is away
+  endpoint_.locate = [&]() -> Result<std::string> {
+    const std::lock_guard lock(mutex);
+    if (where.empty()) return Fail(ErrorCode::kUnavailable, "away");
+    return where;
+  };
+  ASSERT_TRUE(client().Put({"bucket", "k"}, "before"));
+  {
+    const std::lock_guard lock(mutex);
+    where.clear();
+  }
+  const std::unique_ptr<HttpServer> old = std::move(server_);  // still answers at its port
+  std::thread restart([&] {
+    while (s3_.requests < 1) std::this_thread::yield();
+    StartServer(0);
+    const std::lock_guard lock(mutex);
+    where = endpoint_.url;
+  });
+  EXPECT_EQ(client().Get({"bucket", "k"}, 100), "before");
+  restart.join();
+  EXPECT_NE(old->port(0), server_->port(0));
+  EXPECT_EQ(server_->stats().connections, 1u);
+}
+
 TEST_F(S3ClientTest, DownloadsResumeWhereTheyBroke) {
   const std::string content = Noise(3 << 20);
   s3_.objects["/bucket/big"] = content;
