@@ -1,5 +1,6 @@
 #include "api/job_costs.h"
 
+#include "api/training_jobs.h"
 #include "cost/job_cost.h"
 #include "store/training_job_row.h"
 
@@ -12,7 +13,7 @@ using wire::Pass;
 AwsResult<model::TrainingJob> Load(store::Resources& resources, const std::string& name) {
   const auto row = resources.Get(store::Kind::kTrainingJob, name);
   if (!row && row.error().code == ErrorCode::kNotFound) {
-    return wire::RefuseValidation("There is no training job '{}'", name);
+    return RefuseUnknownTrainingJob();
   }
   if (!row) return Pass(row.error());
   auto job = store::TrainingJobOf(*row);

@@ -27,8 +27,7 @@ AwsResult<std::string> ExistingArn(store::Resources& resources, const CallContex
   const auto row =
       resources.Get(store::Kind::kTrainingJob, std::string_view(arn).substr(ours.size()));
   if (row) return arn;
-  if (row.error().code == ErrorCode::kNotFound)
-    return RefuseValidation("Requested resource not found.");
+  if (row.error().code == ErrorCode::kNotFound) return RefuseUnknownTrainingJob();
   return wire::Pass(row.error());
 }
 

@@ -23,8 +23,6 @@ using wire::RefuseValidation;
 // a bug elsewhere.
 constexpr int kChangeAttemptsMax = 16;
 
-tl::unexpected<AwsError> NotFound() { return RefuseValidation("Requested resource not found."); }
-
 tl::unexpected<AwsError> NameTaken(std::string_view arn) {
   return wire::Refuse(
       "ResourceInUse", 400,
@@ -79,6 +77,10 @@ AwsResult<model::TrainingJob> Decode(const store::Resource& row) {
 
 }  // namespace
 
+tl::unexpected<AwsError> RefuseUnknownTrainingJob() {
+  return RefuseValidation("Requested resource not found.");
+}
+
 std::string TrainingJobArn(std::string_view region, std::string_view account,
                            std::string_view name) {
   return fmt::format("arn:aws:sagemaker:{}:{}:training-job/{}", region, account, name);
@@ -87,7 +89,7 @@ std::string TrainingJobArn(std::string_view region, std::string_view account,
 AwsResult<TrainingJobs::Stored> TrainingJobs::Load(std::string_view name) {
   auto row = resources_.Get(store::Kind::kTrainingJob, name);
   if (!row) {
-    if (row.error().code == ErrorCode::kNotFound) return NotFound();
+    if (row.error().code == ErrorCode::kNotFound) return RefuseUnknownTrainingJob();
     return Pass(row.error());
   }
   ASSIGN_OR_RETURN(model::TrainingJob job, Decode(*row));
@@ -104,7 +106,7 @@ AwsResult<void> TrainingJobs::Change(const wire::CallContext& context, std::stri
     const Status written = resources_.Commit(
         {{store::Change::Op::kUpdate, store::RowOf(stored.job, stored.row.revision), {}, {}}});
     if (written) return {};
-    if (written.error().code == ErrorCode::kNotFound) return NotFound();
+    if (written.error().code == ErrorCode::kNotFound) return RefuseUnknownTrainingJob();
     if (written.error().code != ErrorCode::kConflict) return Pass(written.error());
   }
   return wire::Refuse("ThrottlingException", 400,
@@ -204,7 +206,9 @@ TrainingJobs::Answer TrainingJobs::Create(const wire::CallContext& context,
 AwsResult<wire::EncodedAnswer> TrainingJobs::Describe(const json::object& request) {
   const std::string_view name = FindString(request, "TrainingJobName").value_or("");
   const auto row = resources_.Get(store::Kind::kTrainingJob, name);
-  if (!row) return row.error().code == ErrorCode::kNotFound ? NotFound() : Pass(row.error());
+  if (!row)
+    return row.error().code == ErrorCode::kNotFound ? RefuseUnknownTrainingJob()
+                                                    : Pass(row.error());
   return described_.Get(
       name, row->document, [&](std::string_view) -> AwsResult<wire::EncodedAnswer> {
         ASSIGN_OR_RETURN(const model::TrainingJob job, Decode(*row));
@@ -290,7 +294,7 @@ TrainingJobs::Answer TrainingJobs::Delete(const json::object& request) {
   const Status deleted =
       resources_.Commit({{store::Change::Op::kDelete, stored.row, {}, stored.job.arn}});
   if (deleted) return json::object{};
-  if (deleted.error().code == ErrorCode::kNotFound) return NotFound();
+  if (deleted.error().code == ErrorCode::kNotFound) return RefuseUnknownTrainingJob();
   if (deleted.error().code == ErrorCode::kConflict) {
     return wire::Refuse("ResourceInUse", 400, "The training job {} is being changed; try again",
                         stored.job.arn);
@@ -305,7 +309,7 @@ TrainingJobs::Answer TrainingJobs::InterruptSpot(const wire::CallContext& contex
     return RefuseNull("trainingJobName");  // no schema has checked an extension's input
   const auto row = resources_.Get(store::Kind::kTrainingJob, name);
   if (!row && row.error().code == ErrorCode::kNotFound) {
-    return RefuseValidation("There is no training job '{}'", name);
+    return RefuseUnknownTrainingJob();
   }
   json::object out{{"TrainingJobName", name}};
   RETURN_IF_ERROR(Change(context, name, [&](model::TrainingJob& job) -> AwsResult<bool> {

@@ -383,7 +383,7 @@ TEST_F(TrainingJobsTest, InterruptNeedsARunningSpotJob) {
   const auto interrupt = [&](std::string_view name) {
     return jobs_.InterruptSpot(Context(), json::object{{"TrainingJobName", name}});
   };
-  EXPECT_EQ(interrupt("none").error().message, "There is no training job 'none'");
+  EXPECT_EQ(interrupt("none").error().message, "Requested resource not found.");
   ASSERT_TRUE(Create("ondemand").has_value());
   EXPECT_NE(interrupt("ondemand").error().message.find("does not use managed spot training"),
             std::string::npos);
@@ -407,7 +407,7 @@ TEST_F(TrainingJobsTest, CostTellsBilledAndSaved) {
     return DescribeJobCost(*resources_, prices, Context(), input);
   };
   EXPECT_EQ(ask({}).error().message, "TrainingJobName must be given");
-  EXPECT_EQ(ask({{"TrainingJobName", "no"}}).error().message, "There is no training job 'no'");
+  EXPECT_EQ(ask({{"TrainingJobName", "no"}}).error().message, "Requested resource not found.");
   ASSERT_TRUE(Create("c", R"({"EnableManagedSpotTraining": true})").has_value());
   const WallTime t0 = clock_.Wall();
   Edit("c", [&](model::TrainingJob& job) {

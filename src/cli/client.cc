@@ -40,6 +40,11 @@ Result<json::object> Client::Extension(const std::string& path, const json::obje
   return client_->CallExtension(path, input);
 }
 
+Error AboutJob(Error error, const std::string& job) {
+  if (error.message.find("'" + job + "'") != std::string::npos) return error;
+  return Annotate(std::move(error), "training job '" + job + "'");
+}
+
 void Pause(Millis duration) { ::poll(nullptr, 0, static_cast<int>(duration.count())); }
 
 std::string LocalTime(WallTime time) {

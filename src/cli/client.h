@@ -34,6 +34,9 @@ class Client {
   std::unique_ptr<wire::JsonClient> client_;
 };
 
+// Names the job where the error does not: AWS's own words leave it out.
+Error AboutJob(Error error, const std::string& job);
+
 // Waits without doing anything; for commands that look again and again.
 void Pause(Millis duration);
 

@@ -68,7 +68,7 @@ int ShowCost(const Invocation& invocation, const CostArguments& arguments) {
   auto client = Client::Connect(invocation.paths());
   if (!client) return Complain(client.error());
   const auto cost = (*client)->Extension("/-/cost", {{"TrainingJobName", arguments.job}});
-  if (!cost) return Complain(cost.error());
+  if (!cost) return Complain(AboutJob(cost.error(), arguments.job));
   if (arguments.as_json) {
     std::printf("%s\n", json::serialize(*cost).c_str());
   } else {

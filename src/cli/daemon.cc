@@ -27,6 +27,7 @@
 #include "store/home.h"
 #include "store/log_store.h"
 #include "store/resources.h"
+#include "store/retention.h"
 #include "store/series.h"
 #include "store/state.h"
 #include "wire/credentials.h"
@@ -58,6 +59,16 @@ class DaemonImpl final : public Daemon {
     return control_->Start();
   }
 
+  // After a Start that failed: a home that it made goes again.
+  void Discard() {
+    control_.reset();
+    server_.reset();
+    objects_.reset();
+    retention_.reset();
+    state_.reset();
+    if (home_) home_->Discard(files_);
+  }
+
   const std::string& http_url() const override { return http_url_; }
   const std::string& https_url() const override { return https_url_; }
 
@@ -78,6 +89,7 @@ class DaemonImpl final : public Daemon {
     ASSIGN_OR_RETURN(state_, store::OpenState(options_.paths));
     resources_ = std::make_unique<store::Resources>(*state_);
     series_ = std::make_unique<store::Series>(*state_);
+    retention_ = std::make_unique<store::Retention>(*state_, clock_);
     logs_ = std::make_unique<store::LogStore>(options_.paths, clock_);
     ASSIGN_OR_RETURN(objects_, objects::ObjectStore::Open(
                                    {.paths = options_.paths, .region = home_->account().region},
@@ -130,7 +142,7 @@ class DaemonImpl final : public Daemon {
     const std::string name = GetString(input, "TrainingJobName");
     const auto row = resources_->Get(store::Kind::kTrainingJob, name);
     if (!row && row.error().code == ErrorCode::kNotFound) {
-      return wire::RefuseValidation("there is no training job '{}'", name);
+      return api::RefuseUnknownTrainingJob();
     }
     if (!row) return wire::Pass(row.error());
     auto document = ParseJsonObject(row->document);
@@ -201,7 +213,7 @@ class DaemonImpl final : public Daemon {
         {.address = options_.address, .port = tls_port, .transports = std::move(transports)}};
     auto server = wire::HttpServer::Start(options, *dispatcher_, clock_);
     if (!server && (port != options_.port || tls_port != options_.tls_port)) {
-      LogWarn("the ports of the last daemon are taken ({}); agents that it left find us late",
+      LogWarn("the ports of the last daemon are taken ({}); programs that run keep its address",
               server.error().message);
       options.listeners[0].port = options_.port;
       options.listeners[1].port = options_.tls_port;
@@ -251,6 +263,7 @@ class DaemonImpl final : public Daemon {
   std::unique_ptr<store::Database> state_;
   std::unique_ptr<store::Resources> resources_;
   std::unique_ptr<store::Series> series_;
+  std::unique_ptr<store::Retention> retention_;
   std::unique_ptr<store::LogStore> logs_;
   std::unique_ptr<objects::ObjectStore> objects_;
   std::unique_ptr<objects::Buckets> buckets_;
@@ -269,8 +282,10 @@ class DaemonImpl final : public Daemon {
 
 Result<std::unique_ptr<Daemon>> Daemon::Start(const DaemonOptions& options) {
   auto daemon = std::make_unique<DaemonImpl>(options);
-  RETURN_IF_ERROR(daemon->Start());
-  return daemon;
+  const Status started = daemon->Start();
+  if (started) return daemon;
+  daemon->Discard();
+  return tl::make_unexpected(started.error());
 }
 
 }  // namespace sabia::cli

@@ -89,7 +89,7 @@ void PrintTransitions(const model::TrainingJob& job) {
 int PrintJob(Client& client, const JobsArguments& arguments) {
   const auto document =
       client.Extension("/-/jobs/training", json::object{{"TrainingJobName", arguments.job}});
-  if (!document) return Complain(document.error());
+  if (!document) return Complain(AboutJob(document.error(), arguments.job));
   if (arguments.as_json) {
     std::printf("%s\n", json::serialize(*document).c_str());
     return kExitDone;

@@ -102,7 +102,7 @@ int PrintLogs(Client& client, const LogsArguments& arguments) {
   while (true) {
     // Asked before reading: what is written before the end is read after it.
     const auto ended = reader.JobEnded();
-    if (!ended) return Complain(ended.error());
+    if (!ended) return Complain(AboutJob(ended.error(), arguments.job));
     if (const auto printed = reader.PrintNew(); !printed) return Complain(printed.error());
     if (*ended || !arguments.follow) return kExitDone;
     Pause(kLookAgain);

@@ -12,7 +12,7 @@ int Interrupt(const Invocation& invocation, const std::string& job) {
   auto client = Client::Connect(invocation.paths());
   if (!client) return Complain(client.error());
   const auto answer = (*client)->Extension("/-/spot/interrupt", {{"TrainingJobName", job}});
-  if (!answer) return Complain(answer.error());
+  if (!answer) return Complain(AboutJob(answer.error(), job));
   const auto reclaim_at = FindDouble(*answer, "ReclaimAt");
   std::printf("notice given to '%s' (attempt %lld)", job.c_str(),
               static_cast<long long>(GetInt(*answer, "Attempt")));
