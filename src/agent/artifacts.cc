@@ -1,7 +1,10 @@
 #include "agent/artifacts.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/text.h"
 #include "channels/archive.h"
 #include "channels/beneath.h"
 
@@ -12,11 +15,13 @@ namespace {
 constexpr Millis kUploadPatience{6LL * 3600 * 1000};
 // Level 1: weights hardly compress, and the job is billed while it packs.
 constexpr int kGzipLevel = 1;
+constexpr char kModel[] = "model";  // of /opt/ml
 
 class ArtifactUpload {
  public:
-  ArtifactUpload(Instance& instance, const ArtifactOptions& options)
-      : instance_(instance), options_(options) {}
+  ArtifactUpload(Instance& instance, const ArtifactOptions& options,
+                 std::vector<std::string>& notes)
+      : instance_(instance), options_(options), notes_(notes) {}
 
   Status Connect() {
     ASSIGN_OR_RETURN(client_, instance_.connect(instance_.spec, kUploadPatience));
@@ -29,7 +34,17 @@ class ArtifactUpload {
     RETURN_IF_ERROR(AddRoot(instance_.layout, tree, roots));
     for (const std::string& other : options_.merge_from)
       RETURN_IF_ERROR(AddRoot(Layout(other), tree, roots));
-    ASSIGN_OR_RETURN(const std::vector<channels::TreeFile> entries, channels::MergeTrees(roots));
+    std::vector<std::string> left_out;
+    ASSIGN_OR_RETURN(const std::vector<channels::TreeFile> entries,
+                     channels::MergeTrees(roots, &left_out));
+    if (!instance_.spec.compress) {
+      for (const channels::TreeFile& entry : entries) {
+        if (entry.type == 'l') left_out.push_back(entry.path + " (symbolic link)");
+      }
+    }
+    if (!left_out.empty()) {
+      notes_.push_back(fmt::format("not uploaded from /opt/ml/{}: {}", tree, FewOf(left_out)));
+    }
     if (entries.empty() && !even_if_empty) return {};
     ASSIGN_OR_RETURN(const wire::S3Location to, wire::ParseS3Uri(uri));
     return instance_.spec.compress ? SendArchive(entries, to) : SendFiles(entries, to);
@@ -40,10 +55,20 @@ class ArtifactUpload {
     ASSIGN_OR_RETURN(const env::UniqueFd root, channels::OpenDirectory(layout.root()));
     if (channels::IsRealDirectory(root.get(), tree)) {
       roots.push_back(layout.root() / tree);
-    } else {
-      instance_.notes.push_back(
-          fmt::format("/opt/ml/{} is no directory any more: nothing of it was uploaded", tree));
+      return {};
     }
+    // A model that is not where it belongs is not an empty model: a job that "completed" without it
+    // would be found out when the work is lost.
+    struct stat info {};
+    const bool removed = ::fstatat(root.get(), tree.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0;
+    if (!removed && tree == kModel) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "/opt/ml/{} was replaced by {}. Only what lies in the directory itself is "
+                  "uploaded: write the model into it",
+                  tree, S_ISLNK(info.st_mode) ? "a symbolic link" : "a file");
+    }
+    notes_.push_back(fmt::format("/opt/ml/{} was {} by the program: nothing of it was uploaded",
+                                 tree, removed ? "removed" : "replaced"));
     return {};
   }
 
@@ -69,16 +94,18 @@ class ArtifactUpload {
 
   Instance& instance_;
   const ArtifactOptions& options_;
+  std::vector<std::string>& notes_;
   std::unique_ptr<wire::S3Client> client_;
 };
 
 }  // namespace
 
-Status UploadArtifacts(Instance& instance, const ArtifactOptions& options) {
-  ArtifactUpload upload(instance, options);
+Status UploadArtifacts(Instance& instance, const ArtifactOptions& options,
+                       std::vector<std::string>& notes) {
+  ArtifactUpload upload(instance, options, notes);
   RETURN_IF_ERROR(upload.Connect());
   if (options.model && !instance.spec.model_s3_uri.empty()) {
-    Status sent = upload.Send("model", instance.spec.model_s3_uri, true);
+    Status sent = upload.Send(kModel, instance.spec.model_s3_uri, true);
     if (!sent) return Wrap(std::move(sent).error(), "failed to upload the model");
   }
   if (options.output && !instance.spec.output_s3_uri.empty()) {

@@ -4,8 +4,8 @@
 // directories is checked, for the program could have put links there. Uploading again replaces what
 // an earlier attempt left.
 //
-// Threading: blocks; any thread. Errors: kConflict when hosts wrote the same file, else of the
-// upload.
+// Threading: blocks; any thread. Errors: kConflict when hosts wrote the same file,
+// kInvalidArgument when /opt/ml/model was replaced by something else, else of the upload.
 #pragma once
 
 #include <functional>
@@ -20,6 +20,8 @@ struct ArtifactOptions {
   std::vector<std::string> merge_from;  // instance directories of the other hosts
 };
 
-Status UploadArtifacts(Instance& instance, const ArtifactOptions& options);
+// notes: what was there and was not uploaded, for the job's user.
+Status UploadArtifacts(Instance& instance, const ArtifactOptions& options,
+                       std::vector<std::string>& notes);
 
 }  // namespace sabia::agent

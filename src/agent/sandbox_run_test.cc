@@ -203,7 +203,8 @@ TEST(SandboxRun, BWRAP_MissingProgramBlamesTheRequest) {
   run.spec.entrypoint = {"/no/such/program"};
   const model::Report report = run.Run();
   EXPECT_TRUE(report.error_is_users);
-  EXPECT_THAT(report.error, HasSubstr("/no/such/program: No such file"));
+  EXPECT_THAT(report.error,
+              HasSubstr("failed to start the program: '/no/such/program': No such file"));
 }
 
 TEST(SandboxRun, BWRAP_FailureFileThatIsALinkIsNotFollowed) {
@@ -214,8 +215,34 @@ TEST(SandboxRun, BWRAP_FailureFileThatIsALinkIsNotFollowed) {
       "exit 0");
   const model::Report report = run.Run();
   EXPECT_EQ(report.failure_file, "");
-  ASSERT_FALSE(report.notes.empty());
-  EXPECT_THAT(report.notes.back(), HasSubstr("/opt/ml/model is no directory"));
+  EXPECT_THAT(report.error, HasSubstr("/opt/ml/model was replaced by a symbolic link"));
+  EXPECT_TRUE(report.error_is_users);
+  EXPECT_FALSE(report.model_uploaded);
+  EXPECT_THAT(run.Keys(), testing::IsEmpty()) << "an archive without the model";
+}
+
+TEST(SandboxRun, BWRAP_WhatIsNotUploadedIsToldInNotesAndLog) {
+  SKIP_WITHOUT_BWRAP();
+  AgentRun run;
+  run.spec.compress = false;
+  run.spec.model_s3_uri = "s3://bucket/out/model/";
+  run.spec.checkpoint_s3_uri = "s3://bucket/ckpt";
+  run.Shell(
+      "cd /opt/ml/model; echo m >m; ln -s m latest; mkfifo pipe; rm -r ../output/data; "
+      "cd /opt/ml/checkpoints; echo c >c; ln -s c last; mkfifo ctl");
+  const model::Report report = run.Run();
+  EXPECT_EQ(report.error, "");
+  EXPECT_TRUE(report.model_uploaded);
+  EXPECT_THAT(run.Keys(), testing::ElementsAre("ckpt/c", "out/model/m"));
+  for (const char* told :
+       {"not uploaded from /opt/ml/model: pipe (FIFO), latest (symbolic link)",
+        "/opt/ml/output/data was removed by the program: nothing of it was uploaded"}) {
+    EXPECT_THAT(report.notes, testing::Contains(told));
+    EXPECT_THAT(run.Log(), HasSubstr(std::string("[sabia] ") + told + "\n"));
+  }
+  EXPECT_THAT(run.Log(), HasSubstr("not uploaded from /opt/ml/checkpoints, for S3 keeps only"));
+  EXPECT_THAT(run.Log(), HasSubstr("last (symbolic link)"));
+  EXPECT_THAT(run.Log(), HasSubstr("ctl (FIFO)"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "agent/contract_text.h"
 #include "agent/script_mode.h"
 #include "agent/text.h"
 #include "base/check.h"
@@ -25,6 +26,7 @@ constexpr int kTickMs = 1'000;      // how often orders are looked at without a 
 constexpr int kSignalRetryMs = 20;  // while the sandbox is still being made
 constexpr int kProcessesMax = 8'192;
 constexpr std::size_t kFailureCharacters = 1'024;
+constexpr std::size_t kNoteBytesMax = 4'096;
 // For a worker that hangs in a network call when the instance is dismissed.
 constexpr Millis kDismissPatience{1'000};
 // How much of a spot notice is kept for the checkpoints after the program: an eighth, at most this.
@@ -160,10 +162,8 @@ void Supervisor::RecordEnd(const ProgramEnd& end) {
   pump_->Finish();
   if (end.sandbox_failed) {
     const auto lines = pump_->LastLines();
-    const std::string why = lines.empty() ? "no message" : lines.back();
-    // "execvp": the sandbox stood, and the command of the request is not in it.
-    Blame({ErrorCode::kInternal, "failed to start the program: " + why},
-          why.find("execvp") != why.npos);
+    const StartProblem why = ReadStartProblem(lines.empty() ? "no message" : lines.back());
+    Blame({ErrorCode::kInternal, "failed to start the program: " + why.text}, why.users);
     return;
   }
   report_.exit_code = end.exit_code;
@@ -216,12 +216,22 @@ void Supervisor::FlushCheckpoints() {
     return instance_.checkpoints->Flush(trust, [this] { return instance_.cancelled.load(); });
   });
   if (abandoned_) return;
-  if (!flushed)
-    instance_.notes.push_back("checkpoints are not all in S3: " + flushed.error().message);
-  for (const std::string& path : instance_.checkpoints->stats().skipped) {
-    instance_.notes.push_back(fmt::format(
-        "checkpoint '{}' was being written when the program was killed: not uploaded", path));
+  if (!flushed) Tell("checkpoints are not all in S3: " + flushed.error().message);
+  const channels::CheckpointStats stats = instance_.checkpoints->stats();
+  for (const std::string& path : stats.skipped) {
+    Tell(fmt::format("checkpoint '{}' was being written when the program was killed: not uploaded",
+                     path));
   }
+  if (!stats.no_files.empty()) {
+    Tell(fmt::format("not uploaded from {}, for S3 keeps only files: {}",
+                     instance_.spec.checkpoint_local_path, FewOf(stats.no_files)));
+  }
+}
+
+void Supervisor::Tell(std::string note) {
+  note = SafeUtf8(ContractText(instance_.spec, instance_.layout, std::move(note)), kNoteBytesMax);
+  pump_->Say("[sabia] " + note);
+  instance_.notes.push_back(std::move(note));
 }
 
 void Supervisor::AwaitUploadOrder() {
@@ -232,7 +242,12 @@ void Supervisor::AwaitUploadOrder() {
 }
 
 void Supervisor::Upload(const ArtifactOptions& what) {
-  const Status sent = OnWorker([this, what] { return UploadArtifacts(instance_, what); });
+  const auto told = std::make_shared<std::vector<std::string>>();  // a worker may be abandoned
+  const Status sent =
+      OnWorker([this, what, told] { return UploadArtifacts(instance_, what, *told); });
+  if (!abandoned_) {
+    for (std::string& note : *told) Tell(std::move(note));
+  }
   if (sent) {
     report_.model_uploaded = what.model;
     return;
@@ -373,6 +388,8 @@ void Supervisor::Enter(AgentPhase phase) {
 void Supervisor::Publish(bool durable) {
   if (!worker_busy_) hook_notes_ = instance_.notes;
   report_.notes = hook_notes_;
+  for (std::string& note : report_.notes)
+    note = ContractText(instance_.spec, instance_.layout, std::move(note));
   for (const std::string& note : cgroup_.notes()) report_.notes.push_back(note);
   if (pump_) {
     metrics_published_ = pump_->metric_count();
@@ -400,7 +417,8 @@ void Supervisor::PublishIfNews() {
 }
 
 void Supervisor::Blame(const Error& error, bool users_fault) {
-  report_.error = SafeUtf8(error.message, 4096);
+  report_.error = SafeUtf8(
+      ContractText(instance_.spec, instance_.layout, std::string(error.message)), kNoteBytesMax);
   report_.error_is_users = users_fault;
 }
 

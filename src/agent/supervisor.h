@@ -46,6 +46,8 @@ class Supervisor {
   void FlushCheckpoints();
   void AwaitUploadOrder();
   void Upload(const ArtifactOptions& what);
+  // A note of the job, and a line of its log. After the program.
+  void Tell(std::string note);
   void CleanUp();
 
   // Waits for news, at most until the next deadline; applies orders and starts stops.

@@ -1,5 +1,9 @@
 #include "agent/text.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "base/encoding.h"
 
 namespace sabia::agent {
@@ -36,6 +40,16 @@ std::string SafeUtf8(std::string_view text, std::size_t bytes_max) {
 
 std::string FirstCharacters(std::string_view text, std::size_t characters_max) {
   return Clean(text, text.size() * kReplacement.size(), characters_max);
+}
+
+std::string FewOf(const std::vector<std::string>& items) {
+  constexpr std::size_t kShown = 10;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(items.size(), kShown); ++i) {
+    out += (i == 0 ? "" : ", ") + items[i];
+  }
+  if (items.size() > kShown) out += fmt::format(" and {} more", items.size() - kShown);
+  return out;
 }
 
 }  // namespace sabia::agent

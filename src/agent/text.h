@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sabia::agent {
 
@@ -10,5 +11,7 @@ namespace sabia::agent {
 std::string SafeUtf8(std::string_view text, std::size_t bytes_max);
 // At most `characters_max` code points.
 std::string FirstCharacters(std::string_view text, std::size_t characters_max);
+// "a, b, c and 7 more"
+std::string FewOf(const std::vector<std::string>& items);
 
 }  // namespace sabia::agent

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 
+#include "channels/beneath.h"
 #include "channels/listing.h"
 #include "env/posix/posix_files.h"
 
@@ -51,7 +52,8 @@ char TypeOf(const fs::file_status& status) {
   }
 }
 
-Status AddTree(const env::Path& root, std::map<std::string, TreeFile>& out) {
+Status AddTree(const env::Path& root, std::map<std::string, TreeFile>& out,
+               std::vector<std::string>* left_out) {
   std::error_code ec;
   fs::recursive_directory_iterator it(root, ec);
   if (ec == std::errc::no_such_file_or_directory) return {};
@@ -61,7 +63,13 @@ Status AddTree(const env::Path& root, std::map<std::string, TreeFile>& out) {
       ec.clear();
       continue;
     }
-    if (type == 0) continue;
+    if (type == 0) {
+      const std::string path = it->path().lexically_relative(root).native();
+      struct stat info {};
+      if (left_out != nullptr && ::lstat(it->path().c_str(), &info) == 0)
+        left_out->push_back(fmt::format("{} ({})", path, KindOf(info.st_mode)));
+      continue;
+    }
     TreeFile file{
         .path = it->path().lexically_relative(root).native(), .source = it->path(), .type = type};
     if (type == 'f') file.size = it->file_size(ec);
@@ -211,9 +219,10 @@ Status UnpackAll(struct archive* in, const env::Path& target, const UnpackLimits
 
 }  // namespace
 
-Result<std::vector<TreeFile>> MergeTrees(const std::vector<env::Path>& roots) {
+Result<std::vector<TreeFile>> MergeTrees(const std::vector<env::Path>& roots,
+                                         std::vector<std::string>* left_out) {
   std::map<std::string, TreeFile> merged;
-  for (const env::Path& root : roots) RETURN_IF_ERROR(AddTree(root, merged));
+  for (const env::Path& root : roots) RETURN_IF_ERROR(AddTree(root, merged, left_out));
   std::vector<TreeFile> out;
   out.reserve(merged.size());
   for (auto& [path, file] : merged) out.push_back(std::move(file));

@@ -28,8 +28,10 @@ struct TreeFile {
 };
 
 // All entries of the trees in one order; a missing tree is empty. Directories of the same name
-// merge, any other clash is kConflict and names the path. Links are not followed.
-Result<std::vector<TreeFile>> MergeTrees(const std::vector<env::Path>& roots);
+// merge, any other clash is kConflict and names the path. Links are not followed. left_out: what is
+// none of the three kinds, "ctl (FIFO)".
+Result<std::vector<TreeFile>> MergeTrees(const std::vector<env::Path>& roots,
+                                         std::vector<std::string>* left_out = nullptr);
 
 // level: of gzip, 1 (fast) to 9.
 Status PackTar(const std::vector<TreeFile>& entries, const env::Path& target, int level,

@@ -71,8 +71,10 @@ TEST_F(ArchiveTest, RoundTripKeepsContentModesAndLinks) {
   fs::create_symlink("model.bin", base_.path() / "a/latest");
   files_.MakeDirectories(base_.path() / "a/empty");
   ASSERT_EQ(::mkfifo((base_.path() / "a/fifo").c_str(), 0644), 0);
-  const auto entries = MergeTrees({base_.path() / "a"});
+  std::vector<std::string> left_out;
+  const auto entries = MergeTrees({base_.path() / "a"}, &left_out);
   ASSERT_TRUE(entries);
+  EXPECT_EQ(left_out, std::vector<std::string>{"fifo (FIFO)"});
   ASSERT_TRUE(PackTar(*entries, tar(), 1, kNever));
   ASSERT_TRUE(UnpackArchive(tar(), out(), {}));
   EXPECT_EQ(Read("out/model.bin"), std::string(300'000, 'm'));

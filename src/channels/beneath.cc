@@ -31,6 +31,23 @@ Result<env::UniqueFd> OpenDirectory(const env::Path& path) {
   return env::OpenFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
+std::string_view KindOf(unsigned mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "file";
+    case S_IFDIR:
+      return "directory";
+    case S_IFLNK:
+      return "symbolic link";
+    case S_IFIFO:
+      return "FIFO";
+    case S_IFSOCK:
+      return "socket";
+    default:
+      return "device";
+  }
+}
+
 bool IsRealDirectory(int directory, const std::string& path) {
   return OpenBeneath(directory, path, O_RDONLY | O_DIRECTORY).has_value();
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "env/files.h"
@@ -20,6 +21,9 @@ Result<env::UniqueFd> OpenBeneath(int directory, const std::string& path, int fl
 
 // Whether the path is a directory, seen without following links.
 bool IsRealDirectory(int directory, const std::string& path);
+
+// "file", "directory", "symbolic link", "FIFO", "socket" or "device"
+std::string_view KindOf(unsigned mode);
 
 // The directory itself; nothing below it is looked at.
 Result<env::UniqueFd> OpenDirectory(const env::Path& path);

@@ -28,7 +28,8 @@ FileIdentity IdentityFrom(const struct stat& info) {
 
 class Scanner {
  public:
-  explicit Scanner(std::size_t limit) : limit_(limit) {}
+  Scanner(std::size_t limit, std::vector<std::string>* no_files)
+      : limit_(limit), no_files_(no_files) {}
 
   Status Walk(env::UniqueFd fd, const std::string& prefix, int depth) {
     if (depth > kDepthMax) return Fail(ErrorCode::kResourceExhausted, "'{}' is too deep", prefix);
@@ -61,7 +62,13 @@ class Scanner {
       if (!below) return {};
       return Walk(std::move(*below), prefix + name + "/", depth + 1);
     }
-    if (!S_ISREG(info.st_mode) || IsLeftOut(name)) return {};
+    if (IsLeftOut(name)) return {};
+    if (!S_ISREG(info.st_mode)) {
+      if (no_files_ != nullptr && no_files_->size() < limit_) {
+        no_files_->push_back(fmt::format("{}{} ({})", prefix, name, KindOf(info.st_mode)));
+      }
+      return {};
+    }
     const auto file = OpenBeneath(directory, name, O_RDONLY | O_NONBLOCK);
     if (!file) return {};
     // First the lease, then the identity: a writer that came and went in between changed the time.
@@ -76,6 +83,7 @@ class Scanner {
   }
 
   const std::size_t limit_;
+  std::vector<std::string>* const no_files_;  // or null
   std::vector<CheckpointFile> found_;
 };
 
@@ -125,9 +133,10 @@ Result<FileIdentity> IdentityOf(int fd) {
   return IdentityFrom(info);
 }
 
-Result<std::vector<CheckpointFile>> ScanCheckpoints(int directory, std::size_t limit) {
+Result<std::vector<CheckpointFile>> ScanCheckpoints(int directory, std::size_t limit,
+                                                    std::vector<std::string>* no_files) {
   ASSIGN_OR_RETURN(env::UniqueFd own, OpenBeneath(directory, ".", O_RDONLY | O_DIRECTORY));
-  Scanner scanner(limit);
+  Scanner scanner(limit, no_files);
   RETURN_IF_ERROR(scanner.Walk(std::move(own), "", 0));
   return scanner.Take();
 }

@@ -40,8 +40,9 @@ struct CheckpointFile {
 bool IsLeftOut(std::string_view name);
 
 // Sorted by time of modification: what a program wrote last comes last. At most `limit` files, else
-// kResourceExhausted.
-Result<std::vector<CheckpointFile>> ScanCheckpoints(int directory, std::size_t limit);
+// kResourceExhausted. no_files: what S3 cannot keep, "latest (symbolic link)"; at most `limit`.
+Result<std::vector<CheckpointFile>> ScanCheckpoints(int directory, std::size_t limit,
+                                                    std::vector<std::string>* no_files = nullptr);
 
 Result<FileIdentity> IdentityOf(int fd);
 

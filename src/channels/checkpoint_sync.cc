@@ -290,7 +290,9 @@ CheckpointSync::Files CheckpointSync::FinalWork(Trust trust, const Files& files)
 Status CheckpointSync::Flush(Trust trust, const Cancelled& cancelled) {
   Halt();
   if (thread_.joinable()) thread_.join();
-  ASSIGN_OR_RETURN(const Files files, ScanCheckpoints(directory_.get(), options_.files_max));
+  std::vector<std::string> no_files;
+  ASSIGN_OR_RETURN(const Files files,
+                   ScanCheckpoints(directory_.get(), options_.files_max, &no_files));
   const Files work = FinalWork(trust, files);
   std::size_t left_behind = 0;
   {
@@ -298,6 +300,7 @@ Status CheckpointSync::Flush(Trust trust, const Cancelled& cancelled) {
     stats_.pending_bytes = 0;
     for (const CheckpointFile& file : work) stats_.pending_bytes += file.identity.size;
     left_behind = stats_.skipped.size();
+    stats_.no_files = std::move(no_files);
   }
   while (true) {
     Files left;

@@ -46,6 +46,7 @@ struct CheckpointStats {
   std::uint64_t files = 0;            // in S3 as they are here
   std::string problem;                // why the last attempt failed; "" when it did not
   std::vector<std::string> skipped;   // by Flush: half-written when the program was killed
+  std::vector<std::string> no_files;  // by Flush: links, FIFOs and the like
 };
 
 struct RestoreStats {

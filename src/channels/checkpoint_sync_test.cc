@@ -112,6 +112,7 @@ TEST_F(CheckpointSyncTest, LeavesOutMarkersAndTemporaryFiles) {
   ASSERT_TRUE(objects);
   ASSERT_EQ(objects->size(), 1u);
   EXPECT_EQ((*objects)[0].key, "p/.metadata");
+  EXPECT_EQ(sync_->stats().no_files, std::vector<std::string>{"link (symbolic link)"});
 }
 
 TEST_F(CheckpointSyncTest, AFileOpenForWritingWaits) {
