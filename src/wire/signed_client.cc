@@ -58,10 +58,6 @@ std::string HostOf(std::string_view url) {
   return std::string(host);
 }
 
-bool IsEndpoint(std::string_view url) {
-  return (url.starts_with("http://") || url.starts_with("https://")) && !HostOf(url).empty();
-}
-
 }  // namespace
 
 Status CheckEndpointUrl(std::string_view url) {
@@ -80,14 +76,7 @@ Status CheckEndpointUrl(std::string_view url) {
 Result<std::unique_ptr<SignedClient>> SignedClient::Create(ServiceEndpoint endpoint,
                                                            Options options, env::Clock& clock) {
   while (endpoint.url.ends_with('/')) endpoint.url.pop_back();
-<<<<<<< HEAD
   RETURN_IF_ERROR(CheckEndpointUrl(endpoint.url));
-=======
-  if (!IsEndpoint(endpoint.url)) {
-    return Fail(ErrorCode::kInvalidArgument, "'{}' is not an http:// or https:// endpoint",
-                endpoint.url);
-  }
->>>>>>> 1340881 (wire, agent: follow a daemon that comes back elsewhere)
   return std::unique_ptr<SignedClient>(
       new SignedClient(std::move(endpoint), std::move(options), clock));
 }
@@ -101,7 +90,6 @@ SignedClient::SignedClient(ServiceEndpoint endpoint, Options options, env::Clock
       jitter_(static_cast<std::uint64_t>(clock.Mono().time_since_epoch().count())),
       http_(options_.http) {}
 
-<<<<<<< HEAD
 Status SignedClient::Sign(OutgoingRequest& request) {
   if (endpoint_.keys) {
     ASSIGN_OR_RETURN(std::optional<AwsKeys> keys, endpoint_.keys->Keys());
@@ -111,17 +99,19 @@ Status SignedClient::Sign(OutgoingRequest& request) {
     endpoint_.identity.session_token = std::move(keys->session_token);
   }
   SignRequest(request, endpoint_.identity, clock_.Wall() + skew_);
-=======
+  return {};
+}
+
 Status SignedClient::Find() {
   if (!endpoint_.locate) return {};
   ASSIGN_OR_RETURN(std::string url, endpoint_.locate());
   if (url == endpoint_.url) return {};
-  if (!IsEndpoint(url)) {
-    return Fail(ErrorCode::kUnavailable, "the service says it is at '{}'", url);
+  if (const Status checked = CheckEndpointUrl(url); !checked) {
+    return Fail(ErrorCode::kUnavailable, "{}", checked.error().message);
   }
+  scheme_ = url.starts_with("https") ? "https://" : "http://";
   host_ = HostOf(url);
   endpoint_.url = std::move(url);
->>>>>>> 1340881 (wire, agent: follow a daemon that comes back elsewhere)
   return {};
 }
 
