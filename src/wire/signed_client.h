@@ -71,8 +71,7 @@ class SignedClient {
   // Whether the refusal is about keys or clock, and the next attempt has others.
   bool Mended(const HttpAnswer& answer);
   bool WaitBefore(int retry, Millis least, MonoTime deadline);
-  Status Find();
-  bool WaitBefore(int retry, MonoTime deadline);
+  Status Find();  // where the service is
 
   ServiceEndpoint endpoint_;
   std::string scheme_;  // "http://"

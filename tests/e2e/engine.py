@@ -22,8 +22,9 @@ READY_SECONDS = 30
 
 
 class Engine:
-    def __init__(self, binary, home, *options):
-        self.binary, self.home, self.options = str(binary), pathlib.Path(home), options
+    def __init__(self, binary, home, *options, user=None):
+        """user: the id that the daemon runs as; the home's directory must be that user's."""
+        self.binary, self.home, self.options, self.user = str(binary), pathlib.Path(home), options, user
         self.process = None
         self.variables = {}  # of the daemon's environment, beside the caller's
         self.log = open(self.home.parent / (self.home.name + ".log"), "ab")
@@ -32,7 +33,8 @@ class Engine:
         self.process = subprocess.Popen(
             [self.binary, "--home", str(self.home), "serve", "--port", "0", "--tls-port", "0", *self.options],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True,
-            env={**os.environ, **self.variables})
+            env={**os.environ, **self.variables},
+            **({} if self.user is None else {"user": self.user, "group": self.user, "extra_groups": []}))
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:

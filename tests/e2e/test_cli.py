@@ -2,6 +2,7 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 
 import pytest
@@ -79,6 +80,14 @@ def test_the_commands_of_the_readme_work(engine, tmp_path, name):
     run = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=100,
                          cwd=tmp_path)
     assert run.returncode == 0, (script, run.stdout, run.stderr)
+
+
+def test_a_start_that_fails_leaves_nothing(binary, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        run = subprocess.run([str(binary), "--home", str(tmp_path / "new/er/home"), "serve", "--tls-port", "0", "--port",
+                              str(taken.getsockname()[1])], capture_output=True, text=True, timeout=30)
+    assert run.returncode == 1 and "failed to listen" in run.stderr, run
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_make_targets_of_the_readme_exist():

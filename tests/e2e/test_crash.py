@@ -1,6 +1,8 @@
 """kill -9 of the daemon at moments spread over a job: the program goes on, the daemon adopts it, nothing is lost."""
 import re
+import socket
 import time
+import urllib.parse
 
 import pytest
 
@@ -86,3 +88,22 @@ def test_the_program_ends_while_the_daemon_is_away(fresh_engine, name):
     seen = engine.wait(name)
     assert seen["TrainingJobStatus"] == "Completed"
     assert engine.artifact(seen["ModelArtifacts"]["S3ModelArtifacts"]) == {"x": b"y"}
+
+
+def test_agents_follow_a_daemon_to_another_port(fresh_engine, name):
+    """Somebody else has the old ports by then, and takes connections without answering them."""
+    engine = fresh_engine()
+    engine.script(name, "import time; print('up', flush=True); open('/opt/ml/checkpoints/c','w').write('1'); "
+                  "time.sleep(1); open('/opt/ml/model/x','w').write('y')",
+                  CheckpointConfig={"S3Uri": f"s3://{engine.bucket()}/{name}/checkpoints"})
+    engine.wait_for_line(name, "up")
+    before = urllib.parse.urlparse(engine.endpoint()).port
+    engine.kill()
+    with socket.create_server(("127.0.0.1", before)):
+        engine.start()
+        assert urllib.parse.urlparse(engine.endpoint()).port != before
+        seen = engine.wait(name)
+    assert seen["TrainingJobStatus"] == "Completed", seen
+    assert engine.artifact(seen["ModelArtifacts"]["S3ModelArtifacts"]) == {"x": b"y"}
+    keys = engine.client("s3").list_objects_v2(Bucket="data", Prefix=f"{name}/checkpoints/")["Contents"]
+    assert [k["Key"] for k in keys] == [f"{name}/checkpoints/c"]
