@@ -95,6 +95,9 @@ class Exchange {
   // A long answer: the head with its length, then exactly that many bytes by Write or SendFile.
   virtual Status Begin(unsigned status, const Headers& headers, std::uint64_t content_length) = 0;
   virtual Status Write(std::string_view data) = 0;
+  // An answer whose length is not known: the head, then Write until End. Each Write leaves at once.
+  virtual Status BeginChunked(unsigned status, const Headers& headers) = 0;
+  virtual Status End() = 0;
   // length bytes of the descriptor from offset; sendfile(2) where the connection allows it.
   virtual Status SendFile(int fd, std::uint64_t offset, std::uint64_t length) = 0;
 

@@ -123,7 +123,7 @@ std::string_view HttpExchange::Date() {
 }
 
 void HttpExchange::FormatHead(unsigned status, const Headers& headers,
-                              std::optional<std::uint64_t> length) {
+                              std::variant<std::uint64_t, Length> length) {
   CHECK(!answered_);
   answered_ = true;
   status_ = status;
@@ -136,7 +136,16 @@ void HttpExchange::FormatHead(unsigned status, const Headers& headers,
   fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", status, ReasonPhrase(status));
   AppendField(out, "Date", Date());
   for (const auto& [name, value] : headers.fields()) AppendField(out, name, value);
-  if (length) fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n", *length);
+  if (const auto* bytes = std::get_if<std::uint64_t>(&length)) {
+    fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n", *bytes);
+  } else if (std::get<Length>(length) == Length::kChunked) {
+    // A client of HTTP/1.0 knows no chunks: the end of the connection ends the answer.
+    if (context_.scratch.framing.http_1_0) {
+      keep_alive_ = false;
+    } else {
+      out.append("Transfer-Encoding: chunked\r\n");
+    }
+  }
   if (!keep_alive_) {
     out.append("Connection: close\r\n");
   } else if (context_.scratch.framing.http_1_0) {
@@ -163,20 +172,53 @@ Status HttpExchange::Flush(std::string_view body) {
 
 Status HttpExchange::Send(const Response& response) {
   const bool bare = HasNoBody(response.status);
-  FormatHead(response.status, response.headers,
-             bare ? std::nullopt : std::optional<std::uint64_t>(response.body.size()));
+  if (bare) {
+    FormatHead(response.status, response.headers, Length::kNone);
+  } else {
+    FormatHead(response.status, response.headers, response.body.size());
+  }
   const bool silent = bare || head().method == "HEAD";
   return Flush(silent ? std::string_view() : std::string_view(response.body));
 }
 
 Status HttpExchange::Begin(unsigned status, const Headers& headers, std::uint64_t content_length) {
   const bool bare = HasNoBody(status);
-  FormatHead(status, headers, bare ? std::nullopt : std::optional<std::uint64_t>(content_length));
+  if (bare) {
+    FormatHead(status, headers, Length::kNone);
+  } else {
+    FormatHead(status, headers, content_length);
+  }
   answer_left_ = bare ? 0 : content_length;
   return {};
 }
 
+Status HttpExchange::BeginChunked(unsigned status, const Headers& headers) {
+  CHECK(!HasNoBody(status));
+  FormatHead(status, headers, Length::kChunked);
+  chunked_ = true;
+  return {};
+}
+
+Status HttpExchange::End() {
+  CHECK(chunked_);
+  chunked_ = false;
+  if (head().method == "HEAD" || context_.scratch.framing.http_1_0) return {};
+  if (broken_) return Fail(ErrorCode::kUnavailable, "the connection broke");
+  return Flush("0\r\n\r\n");
+}
+
+Status HttpExchange::WriteChunk(std::string_view data) {
+  if (data.empty() || head().method == "HEAD") return {};  // an empty chunk would be the end
+  if (broken_) return Fail(ErrorCode::kUnavailable, "the connection broke");
+  if (context_.scratch.framing.http_1_0) return Flush(data);
+  std::string& out = context_.scratch.out;
+  fmt::format_to(std::back_inserter(out), "{:x}\r\n", data.size());
+  RETURN_IF_ERROR(Flush(data));
+  return Flush("\r\n");
+}
+
 Status HttpExchange::Write(std::string_view data) {
+  if (chunked_) return WriteChunk(data);
   CHECK(data.size() <= answer_left_);
   answer_left_ -= data.size();
   if (head().method == "HEAD") return {};
@@ -208,7 +250,7 @@ Status HttpExchange::SendFile(int fd, std::uint64_t offset, std::uint64_t length
 bool HttpExchange::Finish() {
   if (!answered_) return false;
   if (!context_.scratch.out.empty() && !broken_) (void)Flush({});
-  if (answer_left_ > 0 && head().method != "HEAD") return false;
+  if ((answer_left_ > 0 && head().method != "HEAD") || chunked_) return false;
   if (broken_ || !keep_alive_) return false;
   char unread[kDrainStep];
   std::uint64_t drained = 0;

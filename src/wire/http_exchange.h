@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "wire/http.h"
 #include "wire/http_parser.h"
@@ -55,6 +56,8 @@ class HttpExchange final : public Exchange, private BodyReader {
   Status Send(const Response& response) override;
   Status Begin(unsigned status, const Headers& headers, std::uint64_t content_length) override;
   Status Write(std::string_view data) override;
+  Status BeginChunked(unsigned status, const Headers& headers) override;
+  Status End() override;
   Status SendFile(int fd, std::uint64_t offset, std::uint64_t length) override;
   bool answered() const override { return answered_; }
 
@@ -67,7 +70,10 @@ class HttpExchange final : public Exchange, private BodyReader {
   Result<std::size_t> Read(std::span<char> out) override;
   Result<std::size_t> ReadCounted(std::span<char> out);
   Result<std::size_t> ReadChunked(std::span<char> out);
-  void FormatHead(unsigned status, const Headers& headers, std::optional<std::uint64_t> length);
+  enum class Length { kNone, kChunked };
+  void FormatHead(unsigned status, const Headers& headers,
+                  std::variant<std::uint64_t, Length> length);
+  Status WriteChunk(std::string_view data);
   Status Flush(std::string_view body);
   Status Broken(Status status);
   std::string_view Date();
@@ -82,6 +88,7 @@ class HttpExchange final : public Exchange, private BodyReader {
   bool answered_ = false;
   bool keep_alive_ = true;
   bool broken_ = false;
+  bool chunked_ = false;  // the answer; not ended yet
 };
 
 }  // namespace sabia::wire

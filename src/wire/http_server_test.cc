@@ -351,6 +351,33 @@ TEST_F(HttpServerTest, SendsFilesAndLongAnswers) {
   EXPECT_TRUE(small.ends_with("\r\n\r\n" + content.substr(7, 100) + "end"));
 }
 
+TEST_F(HttpServerTest, AnswersOfUnknownLengthGoInChunks) {
+  const std::uint16_t port = Serve([](Exchange& exchange) {
+    (void)ReadAll(exchange.body(), 1 << 20);
+    (void)exchange.BeginChunked(200, {});
+    (void)exchange.Write(" ");
+    (void)exchange.Write("");
+    (void)exchange.Write(std::string(20'000, 'x'));
+    if (exchange.head().raw_path != "/cut") (void)exchange.End();
+  });
+  const std::string body = "1\r\n \r\n4e20\r\n" + std::string(20'000, 'x') + "\r\n";
+  RawClient client(port);
+  client.Send("GET / HTTP/1.1\r\nHost: h\r\n\r\nGET /cut HTTP/1.1\r\nHost: h\r\n\r\n");
+  const std::string both = client.ReadToEnd();
+  const auto second = both.find("HTTP/1.1 200", 1);
+  ASSERT_NE(second, std::string::npos) << "the connection serves another request";
+  EXPECT_THAT(both.substr(0, second), HasSubstr("Transfer-Encoding: chunked\r\n"));
+  EXPECT_THAT(both.substr(0, second), Not(HasSubstr("Content-Length")));
+  EXPECT_THAT(both.substr(0, second), EndsWith("\r\n\r\n" + body + "0\r\n\r\n"));
+  EXPECT_THAT(both, EndsWith(body)) << "an answer that was not ended looks cut off";
+
+  RawClient old(port);
+  old.Send("GET / HTTP/1.0\r\n\r\n");
+  const std::string answer = old.ReadToEnd();
+  EXPECT_THAT(answer, Not(HasSubstr("chunked")));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\n " + std::string(20'000, 'x')));
+}
+
 TEST_F(HttpServerTest, AHandlerThatThrowsOrSaysNothingGets500) {
   const std::uint16_t port = Serve([](Exchange& exchange) {
     if (exchange.head().raw_path == "/throw") throw std::runtime_error("a bug");

@@ -37,6 +37,13 @@ class FakeExchange final : public Exchange, private BodyReader {
     answer_.body.append(data);
     return {};
   }
+  Status BeginChunked(unsigned status, const Headers& headers) override {
+    return Begin(status, headers, 0);
+  }
+  Status End() override {
+    ended_ = true;
+    return {};
+  }
   Status SendFile(int fd, std::uint64_t offset, std::uint64_t length) override {
     std::string content(length, '\0');
     CHECK(::pread(fd, content.data(), length, static_cast<off_t>(offset)) ==
@@ -48,6 +55,7 @@ class FakeExchange final : public Exchange, private BodyReader {
 
   const Response& answer() const { return answer_; }
   std::uint64_t promised() const { return promised_; }
+  bool ended() const { return ended_; }  // of a chunked answer
   std::size_t unread() const { return body_.size() - position_; }
 
  private:
@@ -64,6 +72,7 @@ class FakeExchange final : public Exchange, private BodyReader {
   Response answer_;
   std::uint64_t promised_ = 0;
   bool answered_ = false;
+  bool ended_ = false;
 };
 
 }  // namespace sabia::wire
