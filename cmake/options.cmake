@@ -14,6 +14,7 @@ if(SABIA_SANITIZE)
   target_compile_options(sabia_flags INTERFACE -fsanitize=${SABIA_SANITIZE} -fno-sanitize-recover=all
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(sabia_flags INTERFACE -fsanitize=${SABIA_SANITIZE})
+  set(SABIA_TEST_PROPERTIES ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 endif()
 find_program(LLD_PROGRAM NAMES ld.lld)
 if(LLD_PROGRAM)
