@@ -3,6 +3,7 @@
 #include "s3/actions.h"
 #include "s3/copy_source.h"
 #include "s3/metadata.h"
+#include "s3/slow_answer.h"
 #include "s3/storage_class.h"
 #include "s3/tag_set.h"
 #include "s3/upload.h"
@@ -163,18 +164,22 @@ S3Result CompleteMultipartUpload(S3Call& call) {
   ASSIGN_OR_RETURN(const CompleteOptions options, ReadExpected(call));
   ASSIGN_OR_RETURN(const std::string document, ReceiveDocument(call, {}));
   ASSIGN_OR_RETURN(const std::vector<PartInfo> parts, ParseCompleteMultipart(document));
-  ASSIGN_OR_RETURN(const ObjectInfo info,
-                   InS3(call.store.CompleteMultipart(NameOf(call), parts, options), call.target));
-  XmlWriter xml("CompleteMultipartUploadResult");
-  xml.Element("Location", fmt::format("{}/{}/{}", call.context.endpoint, call.target.bucket,
-                                      NameEncoding{true}(call.target.key)));
-  xml.Element("Bucket", call.target.bucket).Element("Key", call.target.key);
-  xml.Element("ETag", Quoted(info.etag));
-  WriteChecksums(xml, info.checksums, true);
-  wire::Headers headers;
-  AddVersion(call, info.version_id, headers);
-  AddEncryption(info.metadata, headers);
-  return AnswerXml(call, xml.Finish(), std::move(headers));
+  // The parts are copied into one file, which may take minutes.
+  return AnswerXmlWhenDone(call, [&]() -> wire::AwsResult<XmlAnswer> {
+    ASSIGN_OR_RETURN(const ObjectInfo info,
+                     InS3(call.store.CompleteMultipart(NameOf(call), parts, options), call.target));
+    XmlWriter xml("CompleteMultipartUploadResult");
+    xml.Element("Location", fmt::format("{}/{}/{}", call.context.endpoint, call.target.bucket,
+                                        NameEncoding{true}(call.target.key)));
+    xml.Element("Bucket", call.target.bucket).Element("Key", call.target.key);
+    xml.Element("ETag", Quoted(info.etag));
+    WriteChecksums(xml, info.checksums, true);
+    XmlAnswer answer;
+    AddVersion(call, info.version_id, answer.headers);
+    AddEncryption(info.metadata, answer.headers);
+    answer.document = xml.Finish();
+    return answer;
+  });
 }
 
 S3Result AbortMultipartUpload(S3Call& call) {
