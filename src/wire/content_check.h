@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "wire/http.h"
+#include "wire/object_checksum.h"
 #include "wire/transport.h"
 
 namespace sabia::wire {
@@ -16,12 +17,10 @@ std::string Crc32Text(std::uint32_t crc);
 std::uint32_t Crc32(std::uint32_t crc, std::string_view data);
 Result<std::uint32_t> Crc32OfFile(const FileSpan& file);
 
-// Verifies the body of a GET against what its head announces: x-amz-checksum-crc32 of the whole
-// object, else an ETag that is an MD5. Thread-compatible.
+// Verifies the body of a GET against what its head announces of the whole object
+// (object_checksum.h); hashes of parts are not looked at. Thread-compatible.
 class ContentCheck {
  public:
-  ContentCheck();
-  ~ContentCheck();
   // Starts over, with the head of a 200 answer.
   void Start(const Headers& headers);
   void Update(std::string_view data);
@@ -29,11 +28,8 @@ class ContentCheck {
   Status Finish();
 
  private:
-  struct Md5;
-  std::string expected_crc_;
-  std::string expected_md5_;
-  std::uint32_t crc_ = 0;
-  std::unique_ptr<Md5> md5_;
+  ObjectChecksum announced_;
+  std::unique_ptr<Hasher> hasher_;
 };
 
 }  // namespace sabia::wire

@@ -22,6 +22,10 @@ class RoutedS3Client final : public S3Client {
     ASSIGN_OR_RETURN(S3Client * client, Of(what.bucket));
     return client->Head(what);
   }
+  Result<S3Details> Describe(const S3Location& what) override {
+    ASSIGN_OR_RETURN(S3Client * client, Of(what.bucket));
+    return client->Describe(what);
+  }
   Result<std::string> Get(const S3Location& from, std::size_t limit) override {
     ASSIGN_OR_RETURN(S3Client * client, Of(from.bucket));
     return client->Get(from, limit);

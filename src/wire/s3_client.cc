@@ -17,12 +17,14 @@ constexpr std::size_t kPagesMax = 1'000'000;  // a listing of a billion keys
 
 class HttpS3Client final : public S3Client {
  public:
-  HttpS3Client(S3Connection client, S3ClientOptions options)
-      : client_(std::move(client)), options_(std::move(options)) {}
+  using Connect = std::function<Result<S3Connection>()>;
+  HttpS3Client(S3Connection client, Connect connect, S3ClientOptions options)
+      : client_(std::move(client)), connect_(std::move(connect)), options_(std::move(options)) {}
 
   Result<std::vector<S3Object>> List(const std::string& bucket, const std::string& prefix) override;
   Result<S3Page> ListPage(const S3PageQuery& query) override;
   Result<S3Object> Head(const S3Location& what) override;
+  Result<S3Details> Describe(const S3Location& what) override;
   Result<std::string> Get(const S3Location& from, std::size_t limit) override;
   Status Read(const S3Range& range, const S3Sink& sink) override {
     return ReadRange(client_, range, sink);
@@ -32,16 +34,22 @@ class HttpS3Client final : public S3Client {
   }
   Status Put(const S3Location& to, std::string_view content) override;
   Status Upload(const env::Path& source, const S3Location& to) override {
-    return UploadFile(client_, {source, options_.multipart_threshold, options_.part_size}, to);
+    return UploadFile(client_,
+                      {source, options_.multipart_threshold, options_.part_size,
+                       options_.upload_connections, connect_},
+                      to);
   }
   Status Delete(const S3Location& what) override;
 
  private:
+  Result<HttpAnswer> AskHead(const S3Location& what, const std::string& query);
+
   S3Connection client_;
+  const Connect connect_;
   S3ClientOptions options_;
 };
 
-std::string Describe(std::string_view verb, const S3Location& where) {
+std::string FailedTo(std::string_view verb, const S3Location& where) {
   return fmt::format("failed to {} 's3://{}/{}'", verb, where.bucket, where.key);
 }
 
@@ -73,7 +81,7 @@ Result<S3Page> ReadPage(const std::string& body) {
 }
 
 Result<S3Page> HttpS3Client::ListPage(const S3PageQuery& query) {
-  const std::string context = Describe("list", {query.bucket, query.prefix});
+  const std::string context = FailedTo("list", {query.bucket, query.prefix});
   SignedCall call;
   client_.Address(call, {query.bucket, ""});
   if (!query.token.empty()) {
@@ -105,24 +113,51 @@ Result<std::vector<S3Object>> HttpS3Client::List(const std::string& bucket,
     query.token = std::move(page.next);
   }
   return Fail(ErrorCode::kCorrupt, "{}: the listing does not end",
-              Describe("list", {bucket, prefix}));
+              FailedTo("list", {bucket, prefix}));
 }
 
-Result<S3Object> HttpS3Client::Head(const S3Location& what) {
+Result<HttpAnswer> HttpS3Client::AskHead(const S3Location& what, const std::string& query) {
   SignedCall call;
   call.request.method = "HEAD";
   client_.Address(call, what);
+  call.request.query = query;
   call.request.payload_hash = kEmptySha256;
+  if (!what.key.empty()) call.request.headers.Add("x-amz-checksum-mode", "ENABLED");
   auto answer = client_.Call(call);
-  if (!answer) return Wrap(std::move(answer).error(), Describe("look at", what));
-  if (answer->status != 200) return Wrap(S3RefusalOf(*answer, "HEAD"), Describe("look at", what));
+  if (!answer) return Wrap(std::move(answer).error(), FailedTo("look at", what));
+  if (answer->status >= 300) return Wrap(S3RefusalOf(*answer, "HEAD"), FailedTo("look at", what));
+  return answer;
+}
+
+std::uint64_t LengthOf(const HttpAnswer& answer) {
+  return std::strtoull(std::string(answer.headers.Get("Content-Length")).c_str(), nullptr, 10);
+}
+
+S3Object ObjectOf(const S3Location& what, const HttpAnswer& answer) {
   S3Object object;
   object.key = what.key;
-  object.etag = answer->headers.Get("ETag");
-  object.size =
-      std::strtoull(std::string(answer->headers.Get("Content-Length")).c_str(), nullptr, 10);
-  if (const auto time = ParseRfc1123(answer->headers.Get("Last-Modified"))) object.modified = *time;
+  object.etag = answer.headers.Get("ETag");
+  object.size = LengthOf(answer);
+  if (const auto time = ParseRfc1123(answer.headers.Get("Last-Modified"))) object.modified = *time;
   return object;
+}
+
+Result<S3Object> HttpS3Client::Head(const S3Location& what) {
+  ASSIGN_OR_RETURN(const HttpAnswer answer, AskHead(what, ""));
+  return ObjectOf(what, answer);
+}
+
+Result<S3Details> HttpS3Client::Describe(const S3Location& what) {
+  ASSIGN_OR_RETURN(const HttpAnswer answer, AskHead(what, ""));
+  S3Details out{ObjectOf(what, answer), ChecksumOf(answer.headers)};
+  if (out.checksum.kind != ObjectChecksum::Kind::kParts) return out;
+  // How long the parts were tells the first one; parts of different lengths cannot be verified.
+  const auto first = AskHead(what, "partNumber=1");
+  if (!first) return out;
+  const std::uint64_t length = LengthOf(*first);
+  const bool fits = length > 0 && (out.object.size + length - 1) / length == out.checksum.parts;
+  if (fits && first->headers.Get("ETag") == out.object.etag) out.checksum.part_size = length;
+  return out;
 }
 
 Result<std::string> HttpS3Client::Get(const S3Location& from, std::size_t limit) {
@@ -133,11 +168,11 @@ Result<std::string> HttpS3Client::Get(const S3Location& from, std::size_t limit)
   call.request.headers.Add("x-amz-checksum-mode", "ENABLED");
   call.body_max = limit;
   auto answer = client_.Call(call);
-  if (!answer) return Wrap(answer.error(), Describe("read", from));
-  if (answer->status != 200) return Wrap(S3RefusalOf(*answer, "GET"), Describe("read", from));
+  if (!answer) return Wrap(answer.error(), FailedTo("read", from));
+  if (answer->status != 200) return Wrap(S3RefusalOf(*answer, "GET"), FailedTo("read", from));
   check.Start(answer->headers);
   check.Update(answer->body);
-  if (Status whole = check.Finish(); !whole) return Wrap(whole.error(), Describe("read", from));
+  if (Status whole = check.Finish(); !whole) return Wrap(whole.error(), FailedTo("read", from));
   return std::move(answer->body);
 }
 
@@ -150,8 +185,8 @@ Status HttpS3Client::Put(const S3Location& to, std::string_view content) {
   call.request.headers.Add("x-amz-checksum-crc32", Crc32Text(Crc32(0, content)));
   call.body = content;
   auto answer = client_.Call(call);
-  if (!answer) return Wrap(answer.error(), Describe("write", to));
-  if (answer->status >= 300) return Wrap(S3RefusalOf(*answer, "PUT"), Describe("write", to));
+  if (!answer) return Wrap(answer.error(), FailedTo("write", to));
+  if (answer->status >= 300) return Wrap(S3RefusalOf(*answer, "PUT"), FailedTo("write", to));
   return {};
 }
 
@@ -161,8 +196,8 @@ Status HttpS3Client::Delete(const S3Location& what) {
   client_.Address(call, what);
   call.request.payload_hash = kEmptySha256;
   auto answer = client_.Call(call);
-  if (!answer) return Wrap(answer.error(), Describe("delete", what));
-  if (answer->status >= 300) return Wrap(S3RefusalOf(*answer, "DELETE"), Describe("delete", what));
+  if (!answer) return Wrap(answer.error(), FailedTo("delete", what));
+  if (answer->status >= 300) return Wrap(S3RefusalOf(*answer, "DELETE"), FailedTo("delete", what));
   return {};
 }
 
@@ -192,10 +227,14 @@ Result<std::unique_ptr<S3Client>> S3Client::Create(S3Endpoint endpoint, S3Client
   calls.http.connect_timeout = options.connect_timeout;
   calls.http.stall_timeout = options.stall_timeout;
   calls.http.ca_bundle = endpoint.ca_bundle.empty() ? options.ca_bundle : endpoint.ca_bundle;
-  ASSIGN_OR_RETURN(std::unique_ptr<SignedClient> client,
-                   SignedClient::Create(std::move(service), std::move(calls), clock));
-  return std::unique_ptr<S3Client>(std::make_unique<HttpS3Client>(
-      S3Connection(std::move(client), endpoint.bucket_in_host), std::move(options)));
+  const auto connect = [service, calls, in_host = endpoint.bucket_in_host,
+                        &clock]() -> Result<S3Connection> {
+    ASSIGN_OR_RETURN(auto client, SignedClient::Create(service, calls, clock));
+    return S3Connection(std::move(client), in_host);
+  };
+  ASSIGN_OR_RETURN(S3Connection first, connect());
+  return std::unique_ptr<S3Client>(
+      std::make_unique<HttpS3Client>(std::move(first), connect, std::move(options)));
 }
 
 }  // namespace sabia::wire

@@ -21,6 +21,7 @@
 #include "env/clock.h"
 #include "env/files.h"
 #include "wire/key_provider.h"
+#include "wire/object_checksum.h"
 #include "wire/retry_budget.h"
 #include "wire/s3_uri.h"
 
@@ -57,6 +58,7 @@ struct S3ClientOptions {
   std::string ca_bundle;                         // path of trusted certificates; "": the system's
   std::uint64_t multipart_threshold = 64 << 20;  // longer files go in parts
   std::uint64_t part_size = 16 << 20;  // at least 5 MiB; grows with files above 10,000 parts
+  std::size_t upload_connections = 1;  // at most so many parts at a time
 };
 
 // One page of a listing, in key order.
@@ -70,6 +72,12 @@ struct S3PageQuery {
   std::string token;        // of the page before; "" for the first page
   std::string start_after;  // without a token: only keys behind this one
   std::size_t limit = 1000;
+};
+
+// What is known of an object before it is read.
+struct S3Details {
+  S3Object object;
+  ObjectChecksum checksum;
 };
 
 // Bytes [offset, offset + length) of one version of an object. length > 0.
@@ -94,6 +102,10 @@ class S3Client {
   virtual Result<S3Page> ListPage(const S3PageQuery& query) = 0;
   // Size, ETag and time of an object.
   virtual Result<S3Object> Head(const S3Location& what) = 0;
+  // The same with what the endpoint announces of its content.
+  virtual Result<S3Details> Describe(const S3Location& what) {
+    return Head(what).map([](S3Object object) { return S3Details{std::move(object), {}}; });
+  }
   virtual Result<std::string> Get(const S3Location& from, std::size_t limit) = 0;
   // The bytes of the range in order, each once, whatever breaks meanwhile. S3 has no checksums of
   // ranges: only that of a whole object is verified, after the last byte.

@@ -33,6 +33,8 @@ struct UploadSource {
   env::Path file;
   std::uint64_t multipart_threshold = 0;
   std::uint64_t part_size = 0;
+  std::size_t connections = 1;
+  std::function<Result<S3Connection>()> connect;  // one more; with connections > 1
 };
 Status UploadFile(S3Connection& client, const UploadSource& source, const S3Location& to);
 

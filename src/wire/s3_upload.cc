@@ -2,6 +2,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include "base/encoding.h"
@@ -47,7 +50,15 @@ Result<Part> PutSpan(S3Connection& client, const FileSpan& span, SignedCall call
 
 class MultipartUpload {
  public:
-  MultipartUpload(S3Connection& client, const S3Location& to) : client_(client), to_(to) {}
+  MultipartUpload(S3Connection& client, const S3Location& to, std::uint64_t size,
+                  std::uint64_t part_size)
+      : client_(client),
+        to_(to),
+        size_(size),
+        part_size_(part_size),
+        parts_(static_cast<std::size_t>((size + part_size - 1) / part_size)) {}
+
+  std::size_t count() const { return parts_.size(); }
 
   Status Begin() {
     SignedCall call = Post("uploads=", "");
@@ -59,14 +70,14 @@ class MultipartUpload {
       return Fail(ErrorCode::kCorrupt, "the answer to CreateMultipartUpload names no upload");
     return {};
   }
-  Status Add(const FileSpan& span) {
+  // Thread-safe for different parts over different connections.
+  Status Send(S3Connection& client, int fd, std::size_t index) {
     SignedCall call;
-    client_.Address(call, to_);
-    call.request.query =
-        fmt::format("partNumber={}&uploadId={}", parts_.size() + 1, UriEncode(id_));
-    ASSIGN_OR_RETURN(Part part, PutSpan(client_, span, std::move(call)));
-    parts_.push_back(std::move(part));
-    size_ += span.length;
+    client.Address(call, to_);
+    call.request.query = fmt::format("partNumber={}&uploadId={}", index + 1, UriEncode(id_));
+    const std::uint64_t offset = index * part_size_;
+    const FileSpan span{fd, offset, std::min(part_size_, size_ - offset)};
+    ASSIGN_OR_RETURN(parts_[index], PutSpan(client, span, std::move(call)));
     return {};
   }
   Status Complete() {
@@ -122,19 +133,56 @@ class MultipartUpload {
 
   S3Connection& client_;
   const S3Location to_;
+  const std::uint64_t size_;
+  const std::uint64_t part_size_;
   std::string id_;
   std::vector<Part> parts_;
-  std::uint64_t size_ = 0;
+};
+
+// Sends the parts over several connections at once.
+class PartSender {
+ public:
+  PartSender(MultipartUpload& upload, int fd) : upload_(upload), fd_(fd) {}
+
+  Status Run(S3Connection& first, const UploadSource& source) {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < std::min(source.connections, upload_.count()); ++i) {
+      threads.emplace_back([this, &source] {
+        auto more = source.connect();
+        if (more) Send(*more);  // without it there is one less
+      });
+    }
+    Send(first);
+    for (std::thread& thread : threads) thread.join();
+    return std::move(status_);
+  }
+
+ private:
+  void Send(S3Connection& client) {
+    while (!failed_.load()) {
+      const std::size_t index = next_.fetch_add(1);
+      if (index >= upload_.count()) return;
+      Status sent = upload_.Send(client, fd_, index);
+      if (sent) continue;
+      const std::lock_guard lock(mutex_);
+      if (!failed_.exchange(true)) status_ = std::move(sent);
+    }
+  }
+
+  MultipartUpload& upload_;
+  const int fd_;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  Status status_;
 };
 
 Status UploadInParts(S3Connection& client, const FileSpan& whole, const S3Location& to,
-                     std::uint64_t part_size) {
-  MultipartUpload upload(client, to);
+                     const UploadSource& source) {
+  const std::uint64_t least = (whole.length + kPartsMax - 1) / kPartsMax;
+  MultipartUpload upload(client, to, whole.length, std::max({source.part_size, kPartMin, least}));
   RETURN_IF_ERROR(upload.Begin());
-  Status status;
-  for (std::uint64_t offset = 0; status && offset < whole.length; offset += part_size) {
-    status = upload.Add({whole.fd, offset, std::min(part_size, whole.length - offset)});
-  }
+  Status status = PartSender(upload, whole.fd).Run(client, source);
   if (status) status = upload.Complete();
   if (!status) upload.Abort();
   return status;
@@ -158,8 +206,7 @@ Status UploadFile(S3Connection& client, const UploadSource& source, const S3Loca
     client.Address(call, to);
     status = PutSpan(client, whole, std::move(call)).map([](const Part&) {});
   } else {
-    const std::uint64_t least = (whole.length + kPartsMax - 1) / kPartsMax;
-    status = UploadInParts(client, whole, to, std::max({source.part_size, kPartMin, least}));
+    status = UploadInParts(client, whole, to, source);
   }
   if (!status) return Wrap(std::move(status).error(), context);
   return {};

@@ -127,9 +127,16 @@ Result<HttpAnswer> SignedClient::Attempt(SignedCall& call) {
                 .body = call.body,
                 .file = call.file,
                 .on_head = call.on_head,
-                .sink = call.sink,
                 .body_max = call.body_max};
   if (!request.query.empty()) http.url += "?" + request.query;
+  sink_failed_ = false;
+  if (call.sink) {
+    http.sink = [this, &call](std::string_view data) {
+      Status taken = call.sink(data);
+      sink_failed_ = !taken;
+      return taken;
+    };
+  }
   return http_.Perform(http);
 }
 
@@ -172,7 +179,7 @@ Result<HttpAnswer> SignedClient::Call(SignedCall& call) {
     auto answer = Attempt(call);
     if (answer && Mended(*answer) && mends++ < kMendsMax) continue;
     const bool transient = answer ? IsTransient(*answer) : IsTransient(answer.error());
-    if (!transient) return answer;
+    if (!transient || sink_failed_) return answer;
     const Millis least = answer ? RetryAfter(*answer, clock_.Wall()) : Millis(0);
     if (!WaitBefore(retry, least, deadline)) return answer;
     if (call.before_retry) RETURN_IF_ERROR(call.before_retry(call.request));

@@ -39,9 +39,9 @@ struct SignedCall {
   std::string_view body;
   FileSpan file;  // or
   std::function<Status(unsigned status, const Headers& headers)> on_head;
-  std::function<Status(std::string_view)> sink;
-  // Called before each attempt but the first: may change the request (a Range), or end the
-  // attempts by failing.
+  std::function<Status(std::string_view)> sink;  // its failure ends the call
+  // Called before each attempt but the first: may change the request (a Range), or end the attempts
+  // by failing.
   std::function<Status(OutgoingRequest&)> before_retry;
   std::size_t body_max = 64 << 20;
 };
@@ -82,6 +82,7 @@ class SignedClient {
   env::SeededRandom jitter_;
   HttpClient http_;
   std::uint64_t attempts_ = 0;
+  bool sink_failed_ = false;  // of the last attempt: the caller has had enough
 };
 
 // The text of the first element (or JSON member) of that name in an error document; "" when there

@@ -1,11 +1,11 @@
-#include "objects/checksum.h"
+#include "wire/checksum.h"
 
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
 #include "env/random.h"
 
-namespace sabia::objects {
+namespace sabia::wire {
 namespace {
 
 constexpr ChecksumAlgorithm kAll[] = {ChecksumAlgorithm::kCrc32, ChecksumAlgorithm::kCrc32c,
@@ -75,4 +75,4 @@ TEST(Checksum, CombinedCrcsEqualTheCrcOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace sabia::objects
+}  // namespace sabia::wire

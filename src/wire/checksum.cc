@@ -1,4 +1,4 @@
-#include "objects/checksum.h"
+#include "wire/checksum.h"
 
 #include <openssl/evp.h>
 #include <zlib.h>
@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/encoding.h"
 
-namespace sabia::objects {
+namespace sabia::wire {
 namespace {
 
 // Polynomials in reflected bit order.
@@ -232,4 +232,4 @@ std::string CombineCrc(ChecksumAlgorithm algorithm, std::string_view crc_a, std:
   return CombineBytes<std::uint32_t>(crc_a, crc_b, length_b, polynomial);
 }
 
-}  // namespace sabia::objects
+}  // namespace sabia::wire
