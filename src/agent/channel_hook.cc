@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "agent/hook.h"
-#include "channels/download.h"
+#include "agent/remote_data.h"
 #include "channels/listing.h"
 #include "channels/local_view.h"
 #include "channels/mounts.h"
@@ -57,7 +57,10 @@ class ChannelHook final : public Hook {
   void Cleanup(Instance& instance) override {
     for (const Path& target : overlays_) (void)channels::Unmount(target);
     overlays_.clear();
-    (void)instance;
+    env::PosixFiles files;
+    (void)files.RemoveTree(instance.layout.scratch() / "channels");
+    (void)files.RemoveTree(instance.layout.pins());
+    RemoteData::Release(instance.spec);
   }
 
  private:
@@ -71,8 +74,9 @@ class ChannelHook final : public Hook {
     env::PosixFiles files;
     auto text = files.Read(instance.layout.directory() / channel.listing, kListingMax);
     if (!text) return Fail(ErrorCode::kInternal, "no listing: {}", text.error().message);
-    ASSIGN_OR_RETURN(const std::vector<channels::ListedObject> objects,
+    ASSIGN_OR_RETURN(const std::vector<channels::ListedObject> listed,
                      channels::ParseListing(*text));
+    ASSIGN_OR_RETURN(const auto objects, remote_.Bring(instance, listed));
     return Present(instance, channel, index, objects);
   }
 
@@ -116,19 +120,17 @@ class ChannelHook final : public Hook {
 
   Status Fill(Instance& instance, const std::vector<channels::ListedObject>& objects,
               const Path& root, channels::LinkMode mode) {
-    const auto cancelled = [&instance] { return instance.cancelled.load(); };
     ASSIGN_OR_RETURN(const channels::ViewStats stats,
-                     channels::BuildView(objects, root, mode, cancelled));
+                     channels::BuildView(objects, root, mode,
+                                         [&instance] { return instance.cancelled.load(); }));
     if (mode == channels::LinkMode::kHardLink && stats.copied > 0) {
       instance.notes.push_back(
           fmt::format("{} objects were copied, for they could not be linked", stats.copied));
     }
-    if (stats.files == objects.size()) return {};
-    const auto connect = [&instance] { return instance.connect(instance.spec, kDownloadPatience); };
-    return channels::DownloadObjects(objects, root, connect, cancelled);
+    return {};
   }
 
-  static constexpr Millis kDownloadPatience{300'000};
+  RemoteData remote_;
   std::vector<Path> overlays_;
 };
 

@@ -76,8 +76,10 @@ constexpr std::array kFields = {
               "GZIP: model.tar.gz; NONE: single files"},
     FieldRule{"ResourceConfig.InstanceType", kHonoured, "a slice of the machine of that size"},
     FieldRule{"ResourceConfig.InstanceCount", kHonoured, "agents algo-1 … algo-N"},
-    FieldRule{"ResourceConfig.VolumeSizeInGB", kImmaterial,
-              "kept and echoed: scratch space is the free space of the home's file system"},
+    FieldRule{"ResourceConfig.VolumeSizeInGB", kHonoured,
+              "what File channels of buckets outside may take, checked before they are downloaded; "
+              "embedded data takes no room, and scratch space is the free space of the home's file "
+              "system"},
     FieldRule{"ResourceConfig.VolumeKmsKeyId", kImmaterial, kNoKms},
     FieldRule{
         "ResourceConfig.KeepAlivePeriodInSeconds", kRefusedIfSet,

@@ -69,7 +69,8 @@ Result<RestoreStats> CheckpointSync::Restore(const Cancelled& cancelled) {
     if (!IsSafeRelativePath(path)) {
       return Fail(ErrorCode::kInvalidArgument, "checkpoint key '{}' is no safe path", object.key);
     }
-    wanted.push_back({path, object.size, "", options_.prefix.bucket, object.key, object.etag});
+    wanted.push_back(
+        {path, object.size, "", options_.prefix.bucket, object.key, object.etag, object.modified});
   }
   RETURN_IF_ERROR(DownloadObjects(wanted, options_.directory, make_client_, cancelled));
   ASSIGN_OR_RETURN(directory_, OpenDirectory(options_.directory));

@@ -59,6 +59,7 @@ Result<ListedObject> ParseListedObject(std::string_view line) {
   out.bucket = GetString(document, "bucket");
   out.key = GetString(document, "key");
   out.etag = GetString(document, "etag");
+  out.modified = FromUnixMillis(GetInt(document, "modified", 0));
   const std::int64_t size = GetInt(document, "size", -1);
   if (size < 0) return Fail(ErrorCode::kInvalidArgument, "member 'size' is missing or negative");
   out.size = static_cast<std::uint64_t>(size);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "env/files.h"
 
 namespace sabia::channels {
@@ -26,6 +27,7 @@ struct ListedObject {
   std::string bucket;
   std::string key;
   std::string etag;
+  WallTime modified;  // 1970 when it is not known
 
   bool local() const { return !blob.empty(); }
 };

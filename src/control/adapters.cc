@@ -46,7 +46,7 @@ Result<std::vector<ChannelFile>> BucketChannels::List(const Query& query) {
     files.push_back({std::move(file.path), file.object.size,
                      embedded ? objects_.BlobPath(file.object).native() : std::string(),
                      std::move(file.bucket), std::move(file.object.key),
-                     std::move(file.object.etag)});
+                     std::move(file.object.etag), file.object.modified});
   }
   return files;
 }

@@ -42,12 +42,11 @@ std::vector<int> HostsOf(const json::object& source, const std::vector<std::stri
 std::string ListingText(const std::vector<ChannelFile>& files) {
   std::string text;
   for (const ChannelFile& file : files) {
-    text += json::serialize(json::object{{"path", file.path},
-                                         {"size", file.size},
-                                         {"blob", file.blob},
-                                         {"bucket", file.bucket},
-                                         {"key", file.key},
-                                         {"etag", file.etag}});
+    json::object line{{"path", file.path},     {"size", file.size}, {"blob", file.blob},
+                      {"bucket", file.bucket}, {"key", file.key},   {"etag", file.etag}};
+    // A blob has its time itself.
+    if (file.blob.empty()) line["modified"] = ToUnixMillis(file.modified);
+    text += json::serialize(line);
     text += '\n';
   }
   return text;

@@ -42,6 +42,7 @@ struct ChannelFile {
   std::string bucket;  // where it comes from, and which version it is
   std::string key;
   std::string etag;
+  WallTime modified;
 };
 
 // Reads which objects a channel consists of. kNotFound and kInvalidArgument are the user's fault

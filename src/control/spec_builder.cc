@@ -129,6 +129,9 @@ void FillData(const SpecInput& input, model::InstanceSpec& spec) {
   spec.model_s3_uri = model::ModelArtifactsUri(request, input.job.name);
   spec.output_s3_uri = model::OutputDataUri(request, input.job.name);
   spec.compress = MemberText(request, "OutputDataConfig", "CompressionType") != "NONE";
+  if (const json::object* resources = FindObject(request, "ResourceConfig")) {
+    spec.volume_bytes = GetInt(*resources, "VolumeSizeInGB") << 30;
+  }
   // A limit of zero would mean none; the planner does not place a job that has nothing left.
   if (const auto left = plan::RunTimeLeft(input.job)) spec.run_limit = std::max(*left, Millis(1));
 }
@@ -167,6 +170,8 @@ Result<fleet::Preparation> BuildSpec(const SpecInput& input, const SpecSettings&
   AddConfigFiles(input.job.request, spec);
   FillData(input, spec);
   spec.channels = input.channels.channels;
+  spec.cache = paths.cache().native();
+  spec.cache_bytes = settings.cache_bytes;
   out.listings = input.channels.listings;
   spec.stop_grace = settings.stop_grace;
   spec.python = settings.python;

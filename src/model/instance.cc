@@ -134,6 +134,9 @@ void AddData(const InstanceSpec& s, json::object& out) {
   out["secret_access_key"] = s.secret_access_key;
   out["session_token"] = s.session_token;
   out["external_buckets"] = s.external_buckets;
+  out["cache"] = s.cache;
+  out["cache_bytes"] = s.cache_bytes;
+  out["volume_bytes"] = s.volume_bytes;
 }
 
 void ReadData(FieldReader& in, InstanceSpec& s) {
@@ -155,6 +158,9 @@ void ReadData(FieldReader& in, InstanceSpec& s) {
   in.Text("secret_access_key", s.secret_access_key);
   in.Text("session_token", s.session_token);
   in.Object("external_buckets", s.external_buckets);
+  in.Text("cache", s.cache);
+  in.Integer("cache_bytes", s.cache_bytes);
+  in.Integer("volume_bytes", s.volume_bytes);
 }
 
 void AddLimits(const InstanceSpec& s, json::object& out) {

@@ -115,6 +115,9 @@ struct InstanceSpec {
   std::string session_token;
   // Buckets of the job that live elsewhere, by name: how to reach each (wire/external_buckets.h).
   json::object external_buckets;
+  std::string cache;              // directory of objects of such buckets, shared by all instances
+  std::int64_t cache_bytes = 0;   // kept there when no job uses them
+  std::int64_t volume_bytes = 0;  // VolumeSizeInGB: what downloaded channels may take; 0: no limit
 
   json::object ToJson() const;
   static Result<InstanceSpec> FromJson(const json::object& document);

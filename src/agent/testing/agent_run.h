@@ -85,6 +85,31 @@ class AgentRun {
     spec.channels.push_back(channel);
   }
 
+  // A channel of objects at an endpoint outside, which is the same directory as the daemon's.
+  void AddRemoteChannel(const std::string& name, const std::map<std::string, std::string>& objects,
+                        model::InputMode mode = model::InputMode::kFile) {
+    std::string listing;
+    for (const auto& [path, content] : objects) {
+      const std::string key = name + "/" + path;
+      CHECK(s3_.Put({"bucket", key}, content));
+      listing += json::serialize(json::object{{"path", path},
+                                              {"size", content.size()},
+                                              {"bucket", "bucket"},
+                                              {"key", key},
+                                              {"etag", "e"},
+                                              {"modified", 1'600'000'000'000}});
+      listing += '\n';
+    }
+    Write("listing-" + name, listing);
+    model::ChannelSpec channel;
+    channel.name = name;
+    channel.mode = mode;
+    channel.s3_uri = "s3://bucket/" + name;
+    channel.listing = "listing-" + name;
+    spec.channels.push_back(channel);
+    spec.cache = (temporary_.path() / "cache").native();
+  }
+
   void Start() {
     Write("spec.json", json::serialize(spec.ToJson()));
     pid_ = ::fork();
