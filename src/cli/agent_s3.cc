@@ -12,6 +12,8 @@
 namespace sabia::cli {
 namespace {
 
+constexpr std::size_t kUploadsAtOnce = 8;
+
 // The daemon may come back on another port.
 std::function<Result<std::string>()> LocateDaemon(const std::string& endpoint_file) {
   if (endpoint_file.empty()) return {};
@@ -72,7 +74,10 @@ agent::ConnectS3 MakeAgentS3(env::Clock& clock) {
     route.connect = [endpoints, &spec, &clock, patience](
                         const std::string& bucket) -> Result<std::unique_ptr<wire::S3Client>> {
       ASSIGN_OR_RETURN(wire::S3Endpoint endpoint, endpoints->Of(spec, bucket));
-      return wire::S3Client::Create(std::move(endpoint), {.patience = patience}, clock);
+      // Outside, a connection has its own limit; the daemon is on this machine.
+      const std::size_t uploads = endpoint.keys ? kUploadsAtOnce : 1;
+      return wire::S3Client::Create(std::move(endpoint),
+                                    {.patience = patience, .upload_connections = uploads}, clock);
     };
     return wire::MakeRoutedS3Client(std::move(route));
   };

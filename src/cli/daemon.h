@@ -30,6 +30,7 @@ struct DaemonOptions {
   Millis spot_notice{120'000};  // between the notice of a reclaim and its end
   Millis stop_grace{120'000};   // between SIGTERM and SIGKILL
   wire::KeyEnvironment keys;    // for S3 endpoints outside
+  double cache_gib = 20;        // of their objects, kept on the disk between jobs
 };
 
 class Daemon {

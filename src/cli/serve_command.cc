@@ -106,6 +106,11 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
+      ->add_option("--cache-gib", daemon.cache_gib,
+                   "Objects of buckets outside that are kept on the disk between jobs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
       ->add_option("--log-level", arguments->log_level,
                    "Of the daemon's own log, on standard error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))

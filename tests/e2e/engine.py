@@ -21,6 +21,26 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 READY_SECONDS = 30
 
 
+class FaultProxy:
+    """tests/fault_proxy.cc in front of an endpoint."""
+
+    def __init__(self, binary, url):
+        program = pathlib.Path(binary).parent / "tests" / "fault_proxy"
+        self.process = subprocess.Popen([program, url.split("//")[1]], stdout=subprocess.PIPE, text=True)
+        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+
+    def faults(self, **faults):
+        query = "&".join(f"{k}={v}" for k, v in faults.items())
+        urllib.request.urlopen(f"{self.url}/-faults?{query}", timeout=10).read()
+
+    def stats(self):
+        return json.loads(urllib.request.urlopen(f"{self.url}/-stats", timeout=10).read())
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
 class Engine:
     def __init__(self, binary, home, *options, user=None):
         """user: the id that the daemon runs as; the home's directory must be that user's."""
@@ -188,9 +208,13 @@ class Engine:
             time.sleep(0.05)
         raise AssertionError(f"no line with {text!r} in the log of {job}: {self.lines(job)[-10:]}\n{self.describe(job)}")
 
-    def artifact(self, uri):
+    def artifact_of(self, s3, described):
+        """The model of a job whose output lies elsewhere."""
+        return self.artifact(described["ModelArtifacts"]["S3ModelArtifacts"], s3)
+
+    def artifact(self, uri, s3=None):
         """{member: bytes} of a tar.gz in S3."""
         bucket, key = re.fullmatch(r"s3://([^/]+)/(.*)", uri).groups()
-        body = self.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
+        body = (s3 or self.client("s3")).get_object(Bucket=bucket, Key=key)["Body"].read()
         with tarfile.open(fileobj=io.BytesIO(body)) as tar:
             return {m.name: tar.extractfile(m).read() for m in tar.getmembers() if m.isfile()}

@@ -2,8 +2,10 @@
 
 The endpoint is an engine of its own, and moto's server: two implementations that share no code.
 """
+import hashlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from engine import Engine
+from engine import Engine, FaultProxy
 from test_training import channel
 
 SECRET = "outside-secret-key-that-nobody-may-see00"
@@ -76,14 +78,21 @@ def outside(request, binary, tmp_path_factory):
 
 
 @pytest.fixture
-def inside(binary, tmp_path, outside):
-    """An engine that finds everything it does not hold outside."""
+def proxy(binary, outside):
+    made = FaultProxy(binary, outside.url)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def inside(binary, tmp_path, outside, proxy):
+    """An engine that finds everything it does not hold outside, through a proxy."""
     home = tmp_path / "inside"
     home.mkdir(mode=0o700)
     (tmp_path / "credentials").write_text(
         f"[outside]\naws_access_key_id = {outside.keys[0]}\naws_secret_access_key = {outside.keys[1]}\n")
     (home / "external-s3.conf").write_text(
-        f"[default]\nendpoint = {outside.url}\nregion = us-west-2\ncredentials = profile outside\n")
+        f"[default]\nendpoint = {proxy.url}\nregion = us-west-2\ncredentials = profile outside\n")
     made = Engine(binary, home)
     made.variables = {"AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials")}
     yield made.start()
@@ -184,3 +193,66 @@ def test_secrets_stay_with_the_engine(inside, outside, bucket, name):
     assert len(found) > 1000 and outside.keys[1].encode() not in found
     assert outside.keys[1] not in inside.tail() and outside.keys[1] not in json.dumps(seen, default=str)
     assert outside.keys[1] not in inside.sabia("jobs", name).stdout
+
+
+DIGEST = """
+import hashlib, os
+for folder, _, names in sorted(os.walk("/opt/ml/input/data/train")):
+    for name in sorted(names):
+        print("digest", name, hashlib.sha256(open(os.path.join(folder, name), "rb").read()).hexdigest())
+open("/opt/ml/model/big", "wb").write(os.urandom(80 << 20))
+"""
+
+
+def test_networks_break_and_services_are_busy(inside, outside, proxy, bucket, name):
+    wanted = []
+    for i, size in enumerate((30 << 20, 9 << 20, 300_000, 20)):
+        data = os.urandom(size)
+        outside.s3.put_object(Bucket=bucket, Key=f"in/{i}", Body=data)
+        wanted.append(f"digest {i} {hashlib.sha256(data).hexdigest()}")
+    uri = inside.upload_code(name, {"train.py": DIGEST})
+    proxy.faults(fail=4, truncate=3, reset=3, flip=1, retry_after=0, contains="in/")
+    inside.client("sagemaker").create_training_job(**inside.request(
+        name, InputDataConfig=[channel(f"s3://{bucket}/in/")],
+        OutputDataConfig={"S3OutputPath": f"s3://{bucket}/out"},
+        HyperParameters={"sagemaker_program": json.dumps("train.py"),
+                         "sagemaker_submit_directory": json.dumps(uri)}))
+    inside.wait_for_line(name, "digest 3", seconds=60)
+    proxy.faults(fail=3, reset=1, method="PUT")
+    seen = inside.wait(name)
+    assert seen["TrainingJobStatus"] == "Completed", seen
+    assert [line for line in inside.lines(name) if line.startswith("digest")] == wanted
+    assert len(inside.artifact_of(outside.s3, seen)["big"]) == 80 << 20
+
+
+def test_a_killed_agent_goes_on_where_it_was(inside, outside, proxy, bucket, name):
+    piece = 8 << 20
+    data = os.urandom(24 * piece)
+    outside.s3.put_object(Bucket=bucket, Key="in/big", Body=data)
+    proxy.faults(kbps=10_000)
+    inside.script(name, DIGEST.replace("80 << 20", "1"), InputDataConfig=[channel(f"s3://{bucket}/in/")],
+                  RetryStrategy={"MaximumRetryAttempts": 1})
+
+    def pieces():
+        journals = list((inside.home / "cache" / "partial").glob("*.pieces"))
+        return journals[0].read_text().count("\n") - 1 if journals else 0
+
+    deadline = time.monotonic() + 60
+    while pieces() < 12 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    report = json.loads(next((inside.home / "instances").glob("*/report.json")).read_text())
+    os.kill(report["pid"], signal.SIGKILL)
+    kept = pieces()
+    proxy.faults()
+    seen = inside.wait(name)
+    assert seen["TrainingJobStatus"] == "Completed", seen
+    assert f"digest big {hashlib.sha256(data).hexdigest()}" in inside.lines(name)
+    assert kept >= 12 and proxy.stats()["bytes"] < (24 - kept) * piece + piece // 2
+    # The next job finds the object on the disk.
+    proxy.faults()
+    again = inside.script(name + "-2", DIGEST.replace("80 << 20", "1"),
+                          InputDataConfig=[channel(f"s3://{bucket}/in/")])
+    assert inside.wait(again)["TrainingJobStatus"] == "Completed"
+    assert f"digest big {hashlib.sha256(data).hexdigest()}" in inside.lines(again)
+    assert proxy.stats()["bytes"] < piece
+    assert "1 of 1 objects were on the disk already" in inside.sabia("jobs", again).stdout
