@@ -139,8 +139,8 @@ class ChannelHook final : public Hook {
   }
 
   void Account(Instance& instance, const model::ChannelSpec& channel,
-                      const std::vector<channels::ListedObject>& objects,
-                      const channels::ViewStats& stats) {
+               const std::vector<channels::ListedObject>& objects,
+               const channels::ViewStats& stats) {
     model::ChannelReport report;
     report.name = channel.name;
     report.mode = channel.mode;

@@ -36,6 +36,7 @@ TEST(SpotJob, InterruptedGetsANoticeAndStartsAgainWithWhatWasRestored) {
   seen.instances[0].report = MakeReport(
       {.preparing = 3, .downloading = 4, .training = 6, .stopping = 30, .exited = 31, .done = 33});
   seen.instances[0].report->stopped_for = StopReason::kInterrupted;
+  seen.instances[0].report->channels = {{.name = "t", .way = "view", .bytes = 5}};
   seen.now = At(34);
   EXPECT_FALSE(Settle(seen));
   EXPECT_EQ(seen.job.phase, TrainingPhase::kQueued);
@@ -58,6 +59,7 @@ TEST(SpotJob, InterruptedGetsANoticeAndStartsAgainWithWhatWasRestored) {
                             .done = 81});
   host.report->restored_files = 7;
   host.report->restored_bytes = 4096;
+  host.report->channels = {{.name = "t", .way = "view", .bytes = 5}};
   seen.instances = {host};
   seen.capacity = {};
   seen.now = At(82);
@@ -67,6 +69,9 @@ TEST(SpotJob, InterruptedGetsANoticeAndStartsAgainWithWhatWasRestored) {
                           "Downloading", "Training", "Uploading", "Completed"));
   EXPECT_THAT(seen.job.transitions[4].message,
               HasSubstr("restored 7 checkpoint files (4096 bytes)"));
+  ASSERT_EQ(seen.job.channels.size(), 1u);
+  EXPECT_EQ(seen.job.channels[0].bytes, 10) << "of both attempts";
+  EXPECT_EQ(seen.job.channels[0].hosts, 2);
   EXPECT_EQ(model::TrainingTime(seen.job, seen.now), Seconds(77));
   EXPECT_EQ(model::BillableTime(seen.job, seen.now), Seconds(29 + 19));
 }

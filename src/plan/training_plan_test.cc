@@ -215,6 +215,21 @@ TEST(RunningJob, WhoseProgramFailsTellsTheCauseAndTheExitCode) {
   EXPECT_THAT(seen.job.failure_reason, HasSubstr("ValueError: no such column"));
 }
 
+TEST(RunningJob, WhoseDataFailedTellsTheDataWhateverTheProgramMadeOfIt) {
+  for (const int exit_code : {0, 1, 143}) {
+    TrainingSnapshot seen = Placed({}, At(2));
+    seen.instances[0].report =
+        MakeReport({.preparing = 3, .downloading = 4, .training = 6, .stopping = 9, .done = 12});
+    seen.instances[0].report->exit_code = exit_code;
+    seen.instances[0].report->stopped_for = StopReason::kInputFailed;
+    seen.instances[0].report->error = "Data download failed:channel 't'";
+    seen.instances[0].report->error_is_users = true;
+    EXPECT_FALSE(Settle(seen));
+    EXPECT_EQ(seen.job.phase, TrainingPhase::kFailed);
+    EXPECT_EQ(seen.job.failure_reason, "ClientError: Data download failed:channel 't'");
+  }
+}
+
 TEST(RunningJob, OfSeveralHostsUploadsOnTheFirstAndThenDismissesTheRest) {
   TrainingSnapshot seen = Placed({.hosts = 2}, At(2));
   for (auto& host : seen.instances) {
