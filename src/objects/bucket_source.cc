@@ -43,18 +43,18 @@ class StoreSource final : public BucketSource {
   const std::string bucket_;
 };
 
-std::string Unquoted(std::string etag) {
+std::string Unquoted(std::string_view etag) {
   if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
-    return etag.substr(1, etag.size() - 2);
+    etag = etag.substr(1, etag.size() - 2);
   }
-  return etag;
+  return std::string(etag);
 }
 
 ObjectInfo InfoOf(wire::S3Object&& object) {
   ObjectInfo info;
   info.key = std::move(object.key);
   info.size = object.size;
-  info.etag = Unquoted(std::move(object.etag));
+  info.etag = Unquoted(object.etag);
   info.modified = object.modified;
   return info;
 }
