@@ -51,7 +51,7 @@ class Gate {
  public:
   AuthResult<VerifiedSignature> Verify(const RequestHead& head, std::string_view payload_hash) {
     const auto query = QueryParameters::Parse(head.raw_query);
-    if (!query) return NotAuthentic(AuthProblem::kMalformed);
+    if (!query) return NotAuthentic(AuthProblem::kIncomplete);
     auto claim = ParseClaim(head, *query);
     if (!claim) return tl::make_unexpected(claim.error());
     if (!*claim) return NotAuthentic(AuthProblem::kMissing);

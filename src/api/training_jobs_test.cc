@@ -5,6 +5,7 @@
 #include "api/testing/api_fixture.h"
 #include "api/testing/small_request.h"
 #include "model/limits.h"
+#include "store/training_job_row.h"
 
 namespace sabia::api {
 namespace {

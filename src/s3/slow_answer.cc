@@ -48,7 +48,7 @@ class Whitespace {
     begun_ = true;
     wire::Headers headers;
     headers.Add("Content-Type", "application/xml");
-    AddRequestIds(call_.context, headers);
+    AddCommon(call_, headers);
     return call_.exchange.BeginChunked(200, headers) && call_.exchange.Write(kDeclaration);
   }
 
