@@ -142,7 +142,13 @@ Status CheckMember(struct archive_entry* entry) {
   std::string_view path = name;
   while (path.starts_with("./")) path.remove_prefix(2);
   while (path.ends_with('/')) path.remove_suffix(1);
-  if (path.empty() || path == ".") return {};
+  const bool root = path.empty() || path == ".";
+  if (root &&
+      (::archive_entry_filetype(entry) != AE_IFDIR || ::archive_entry_hardlink(entry) != nullptr)) {
+    return Fail(ErrorCode::kInvalidArgument, "member '{}' would take the place of the folder",
+                name);
+  }
+  if (root) return {};
   if (!IsSafeRelativePath(path)) {
     return Fail(ErrorCode::kInvalidArgument, "member '{}' points outside the archive", name);
   }
