@@ -6,6 +6,7 @@
 
 #include "agent/hook.h"
 #include "channels/download.h"
+#include "channels/epoch_order.h"
 #include "channels/listing.h"
 #include "channels/local_view.h"
 #include "channels/mounts.h"
@@ -25,20 +26,30 @@ bool IsPlainName(const std::string& name) {
   return channels::IsSafeRelativePath(name) && name.find('/') == name.npos;
 }
 
+// What is this host's of a listing that all hosts have.
+std::vector<channels::ListedObject> ShareOf(const model::ChannelSpec& channel,
+                                            std::vector<channels::ListedObject> objects) {
+  if (channel.share_hosts == 1 || !channel.shuffle_seed) return objects;
+  const channels::EpochOrder order({static_cast<std::uint64_t>(channel.share_host),
+                                    static_cast<std::uint64_t>(channel.share_hosts)},
+                                   objects.size(),
+                                   static_cast<std::uint64_t>(*channel.shuffle_seed), 0);
+  std::vector<channels::ListedObject> share;
+  while (const auto number = order.At(share.size())) share.push_back(std::move(objects[*number]));
+  return share;
+}
+
 // Input data: a channel's objects appear below /opt/ml/input/data/<channel>.
 //
 // File: an overlay over hard links, so that a program may change its copy and nobody else's.
-// FastFile: the links, read-only. Where the kernel forbids mounts, a File channel is copied
-// instead, and the report says so.
+// FastFile: the links, read-only. Pipe: FIFOs (pipe_set.h). Where the kernel forbids mounts, a File
+// channel is copied instead, and the report says so.
 class ChannelHook final : public Hook {
  public:
   std::string_view name() const override { return "channels"; }
   model::AgentPhase phase() const override { return model::AgentPhase::kDownloading; }
 
-  bool IsUsersFault(ErrorCode code) const override {
-    return code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound ||
-           code == ErrorCode::kDenied || code == ErrorCode::kUnimplemented;
-  }
+  bool IsUsersFault(ErrorCode code) const override { return IsUsersDataFault(code); }
 
   Status Prepare(Instance& instance) override {
     RETURN_IF_ERROR(MakeDirectory(instance.layout.scratch() / "channels"));
@@ -46,9 +57,7 @@ class ChannelHook final : public Hook {
       const model::ChannelSpec& channel = instance.spec.channels[i];
       Status prepared = PrepareChannel(instance, channel, i);
       if (!prepared) {
-        return Wrap(
-            std::move(prepared).error(),
-            fmt::format("Data download failed:channel '{}' from {}", channel.name, channel.s3_uri));
+        return Wrap(std::move(prepared).error(), DataFailure(channel));
       }
     }
     return {};
@@ -57,7 +66,7 @@ class ChannelHook final : public Hook {
   void Cleanup(Instance& instance) override {
     for (const Path& target : overlays_) (void)channels::Unmount(target);
     overlays_.clear();
-    (void)instance;
+    instance.pipes.reset();
   }
 
  private:
@@ -65,15 +74,21 @@ class ChannelHook final : public Hook {
     if (!IsPlainName(channel.name) || !IsPlainName(channel.listing)) {
       return Fail(ErrorCode::kInvalidArgument, "'{}' is no plain name", channel.name);
     }
-    if (channel.mode == model::InputMode::kPipe) {
-      return Fail(ErrorCode::kUnimplemented, "input mode Pipe is not supported");
-    }
+    if (channel.mode == model::InputMode::kPipe) return PreparePipe(instance, channel, index);
     env::PosixFiles files;
     auto text = files.Read(instance.layout.directory() / channel.listing, kListingMax);
     if (!text) return Fail(ErrorCode::kInternal, "no listing: {}", text.error().message);
-    ASSIGN_OR_RETURN(const std::vector<channels::ListedObject> objects,
-                     channels::ParseListing(*text));
-    return Present(instance, channel, index, objects);
+    ASSIGN_OR_RETURN(std::vector<channels::ListedObject> objects, channels::ParseListing(*text));
+    return Present(instance, channel, index, ShareOf(channel, std::move(objects)));
+  }
+
+  Status PreparePipe(Instance& instance, const model::ChannelSpec& channel, std::size_t index) {
+    if (!instance.pipes) instance.pipes = std::make_unique<PipeSet>(instance.clock);
+    const Path scratch = instance.layout.channel_scratch(index);
+    RETURN_IF_ERROR(MakeDirectory(scratch));
+    return instance.pipes->Add(
+        channel, {instance.layout.directory() / channel.listing, instance.layout.data(), scratch},
+        [&instance] { return instance.connect(instance.spec, kPipePatience); });
   }
 
   Status Present(Instance& instance, const model::ChannelSpec& channel, std::size_t index,
@@ -86,12 +101,12 @@ class ChannelHook final : public Hook {
     if (!fast && !overlay) {
       instance.notes.push_back(
           fmt::format("channel '{}' was copied: {}", channel.name, instance.no_mounts));
-      return Fill(instance, objects, target, channels::LinkMode::kCopy);
+      return Fill(instance, channel, objects, target, channels::LinkMode::kCopy);
     }
     const Path lower = layers / "lower";
     RETURN_IF_ERROR(MakeDirectory(layers));
     RETURN_IF_ERROR(MakeDirectory(lower));
-    RETURN_IF_ERROR(Fill(instance, objects, lower, channels::LinkMode::kHardLink));
+    RETURN_IF_ERROR(Fill(instance, channel, objects, lower, channels::LinkMode::kHardLink));
     if (fast) {
       instance.views.push_back({lower, std::string(kOptMl) + "/input/data/" + channel.name});
       return {};
@@ -111,14 +126,30 @@ class ChannelHook final : public Hook {
     }
     instance.notes.push_back(
         fmt::format("channel '{}' was copied: {}", channel.name, mounted.error().message));
-    return Fill(instance, objects, dirs.target, channels::LinkMode::kCopy);
+    return Fill(instance, channel, objects, dirs.target, channels::LinkMode::kCopy);
   }
 
-  Status Fill(Instance& instance, const std::vector<channels::ListedObject>& objects,
-              const Path& root, channels::LinkMode mode) {
+  static void Account(Instance& instance, const model::ChannelSpec& channel,
+                      const std::vector<channels::ListedObject>& objects,
+                      const channels::ViewStats& stats) {
+    model::ChannelReport report;
+    report.name = channel.name;
+    report.mode = channel.mode;
+    report.way = stats.files < objects.size() ? "download" : stats.copied > 0 ? "copy" : "view";
+    report.objects = static_cast<std::int64_t>(objects.size());
+    for (const channels::ListedObject& object : objects)
+      report.bytes += static_cast<std::int64_t>(object.size);
+    std::erase_if(instance.channels, [&](const auto& known) { return known.name == channel.name; });
+    instance.channels.push_back(std::move(report));
+  }
+
+  Status Fill(Instance& instance, const model::ChannelSpec& channel,
+              const std::vector<channels::ListedObject>& objects, const Path& root,
+              channels::LinkMode mode) {
     const auto cancelled = [&instance] { return instance.cancelled.load(); };
     ASSIGN_OR_RETURN(const channels::ViewStats stats,
                      channels::BuildView(objects, root, mode, cancelled));
+    Account(instance, channel, objects, stats);
     if (mode == channels::LinkMode::kHardLink && stats.copied > 0) {
       instance.notes.push_back(
           fmt::format("{} objects were copied, for they could not be linked", stats.copied));
@@ -129,6 +160,8 @@ class ChannelHook final : public Hook {
   }
 
   static constexpr Millis kDownloadPatience{300'000};
+  // Of one call: a pipe waits for its endpoint for as long as the program runs.
+  static constexpr Millis kPipePatience{5'000};
   std::vector<Path> overlays_;
 };
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "agent/layout.h"
+#include "agent/pipe_set.h"
 #include "agent/sandbox.h"
 #include "channels/checkpoint_sync.h"
 #include "env/clock.h"
@@ -47,6 +48,8 @@ struct Instance {
   std::vector<std::string> user_command;  // script mode: without pip, for messages
   std::vector<std::string> notes;
   std::unique_ptr<channels::CheckpointSync> checkpoints;  // of jobs with a CheckpointConfig
+  std::unique_ptr<PipeSet> pipes;                         // of jobs with Pipe channels
+  std::vector<model::ChannelReport> channels;             // the others
   std::int64_t restored_files = 0;
   std::int64_t restored_bytes = 0;
 };
@@ -61,6 +64,13 @@ class Hook {
   // Whether a failure with this code is the job's fault (ClientError) and not the engine's.
   virtual bool IsUsersFault(ErrorCode code) const { return code == ErrorCode::kInvalidArgument; }
 };
+
+// Of a channel's data.
+inline bool IsUsersDataFault(ErrorCode code) {
+  return code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound ||
+         code == ErrorCode::kDenied || code == ErrorCode::kConflict ||
+         code == ErrorCode::kUnimplemented;
+}
 
 // In the order of preparation.
 std::vector<std::unique_ptr<Hook>> AllHooks(const model::InstanceSpec& spec);

@@ -1,5 +1,6 @@
 #include "agent/supervisor.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "agent/data_account.h"
 #include "agent/script_mode.h"
 #include "agent/text.h"
 #include "base/check.h"
@@ -29,6 +31,8 @@ constexpr std::size_t kFailureCharacters = 1'024;
 constexpr Millis kDismissPatience{1'000};
 // How much of a spot notice is kept for the checkpoints after the program: an eighth, at most this.
 constexpr Millis kFlushReserveMax{10'000};
+// How old the report of Pipe channels may be.
+constexpr Millis kDataPublishInterval{5'000};
 
 std::chrono::nanoseconds Nanos(Millis ms) { return ms; }
 
@@ -134,6 +138,11 @@ Status Supervisor::StartProgram() {
   if (!started) return fail(started.error(), false);
   running_ = true;
   pump_->Start(program_.TakeOutput());
+  if (instance_.pipes) {
+    data_metered_ = instance_.pipes->Reports();
+    data_metered_at_ = data_published_at_ = parts_.clock.Mono();
+    instance_.pipes->Start();
+  }
   if (instance_.checkpoints) {
     if (const Status following = instance_.checkpoints->Start(); !following)
       return fail(following.error(), false);
@@ -147,9 +156,12 @@ void Supervisor::Supervise() {
       if (instance_.checkpoints) instance_.checkpoints->Halt();
       return RecordEnd(*end);
     }
+    WatchPipes();
     DriveStop();
     PublishIfNews();
-    Poll(program_.WaitFds());
+    std::vector<int> fds = program_.WaitFds();
+    if (instance_.pipes && !input_failure_) fds.push_back(instance_.pipes->news());
+    Poll(fds);
   }
 }
 
@@ -191,8 +203,65 @@ bool Supervisor::SkipsUploads() const {
 
 bool Supervisor::OutOfTime() const { return stop_.end_at && parts_.clock.Mono() >= *stop_.end_at; }
 
+// A program that ended well by itself had all the data it wanted.
+bool Supervisor::InputFailed() const {
+  return input_failure_ && stop_.reason == StopReason::kInputFailed &&
+         !(ended_by_itself_ && report_.exit_code == 0);
+}
+
+void Supervisor::WatchPipes() {
+  if (!instance_.pipes || worker_busy_) return;
+  const MonoTime now = parts_.clock.Mono();
+  if (now - data_metered_at_ >= kDataMetricsInterval) WriteDataMetrics();
+  if (now - data_published_at_ >= kDataPublishInterval) Publish();
+  if (input_failure_) return;
+  input_failure_ = instance_.pipes->failure();
+  // The program has its grace: what it has learnt so far may be worth a checkpoint.
+  if (input_failure_) BeginStop(StopReason::kInputFailed, std::nullopt);
+}
+
+void Supervisor::WriteDataMetrics() {
+  const MonoTime now = parts_.clock.Mono();
+  const DataInterval interval{instance_.spec.job_name + "/" + instance_.spec.host,
+                              parts_.clock.Wall(),
+                              std::chrono::duration_cast<Millis>(now - data_metered_at_)};
+  std::vector<model::ChannelReport> reports = instance_.pipes->Reports();
+  std::string lines;
+  for (std::size_t i = 0; i < reports.size(); ++i)
+    lines += DataMetricLines(interval, data_metered_[i], reports[i]);
+  data_metered_ = std::move(reports);
+  data_metered_at_ = now;
+  // Whole lines at the end of the file, where the log's metrics go as well.
+  const auto log =
+      env::OpenFile(instance_.layout.metrics_log(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (log) (void)env::WriteAll(log->get(), lines);
+}
+
+void Supervisor::StopPipes() {
+  if (!instance_.pipes || abandoned_) return;
+  (void)OnWorker([this]() -> Status {
+    instance_.pipes->Stop();
+    return {};
+  });
+  if (abandoned_) return;
+  WriteDataMetrics();
+  const auto began = report_.began.find(AgentPhase::kTraining);
+  const Millis trained =
+      began == report_.began.end() ? Millis(0) : parts_.clock.Wall() - began->second;
+  for (std::string& note : instance_.pipes->Notes(trained))
+    instance_.notes.push_back(std::move(note));
+  for (model::ChannelReport& channel : instance_.pipes->Reports())
+    instance_.channels.push_back(std::move(channel));
+  instance_.pipes.reset();
+}
+
 void Supervisor::AfterProgram() {
+  StopPipes();
   if (!report_.error.empty() || orders_.dismiss) return;
+  if (InputFailed()) {
+    FlushCheckpoints();
+    return Blame(*input_failure_, IsUsersDataFault(input_failure_->code));
+  }
   // The end is told at once; the checkpoints follow meanwhile.
   const bool waits = !instance_.spec.upload_on_exit && !SkipsUploads();
   if (waits) {
@@ -373,6 +442,12 @@ void Supervisor::Enter(AgentPhase phase) {
 void Supervisor::Publish(bool durable) {
   if (!worker_busy_) hook_notes_ = instance_.notes;
   report_.notes = hook_notes_;
+  if (!worker_busy_) report_.channels = instance_.channels;
+  if (!worker_busy_ && instance_.pipes) {
+    for (model::ChannelReport& channel : instance_.pipes->Reports())
+      report_.channels.push_back(std::move(channel));
+    data_published_at_ = parts_.clock.Mono();
+  }
   for (const std::string& note : cgroup_.notes()) report_.notes.push_back(note);
   if (pump_) {
     metrics_published_ = pump_->metric_count();

@@ -43,6 +43,8 @@ class Supervisor {
   void Supervise();
   void RecordEnd(const ProgramEnd& end);
   void AfterProgram();
+  void StopPipes();
+  bool InputFailed() const;  // and that is why the program ended
   void FlushCheckpoints();
   void AwaitUploadOrder();
   void Upload(const ArtifactOptions& what);
@@ -60,6 +62,9 @@ class Supervisor {
   void Enter(model::AgentPhase phase);
   void Publish(bool durable = false);
   void PublishIfNews();
+  // Looks at the Pipe channels: their failures, their metrics.
+  void WatchPipes();
+  void WriteDataMetrics();
   void KillProgram();
   void Blame(const Error& error, bool users_fault);
   bool stopping() const { return stop_.reason != model::StopReason::kNone; }
@@ -83,6 +88,10 @@ class Supervisor {
   env::UniqueFd signals_;
   std::uint64_t metrics_published_ = 0;
   channels::CheckpointStats stats_published_;
+  std::optional<Error> input_failure_;
+  std::vector<model::ChannelReport> data_metered_;  // Pipe channels, as the last metrics saw them
+  MonoTime data_metered_at_;
+  MonoTime data_published_at_;
   bool worker_busy_ = false;  // the instance is the worker's
   std::vector<std::string> hook_notes_;
   bool abandoned_ = false;  // a worker hangs in a call that nobody waits for any more

@@ -56,6 +56,7 @@ class PipeChannel {
   void Stop();
 
   const std::string& name() const { return options_.name; }
+  bool remote() const { return items_->remote(); }
   PipeStats stats() const { return meter_.Read(clock_.Mono()); }
   std::optional<Error> failure() const;
 

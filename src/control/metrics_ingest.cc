@@ -17,6 +17,13 @@ std::optional<store::Series::Sample> ParseLine(std::string_view line, const std:
   if (!name || name->empty() || !value || !std::isfinite(*value) || !time) return std::nullopt;
   store::Series::Sample sample;
   sample.key = {std::string(kNamespace), std::string(*name), {{std::string(kDimension), job_name}}};
+  if (const json::object* dimensions = FindObject(*object, "dimensions")) {
+    sample.key.dimensions.clear();
+    for (const auto& [key, text] : *dimensions) {
+      if (text.is_string()) sample.key.dimensions.emplace(key, View(text.get_string()));
+    }
+  }
+  sample.point.unit = GetString(*object, "unit");
   sample.point.time = FromUnixMillis(*time);
   sample.point.value = sample.point.minimum = sample.point.maximum = *value;
   return sample;

@@ -1,9 +1,10 @@
 // Takes the metric lines of an instance into the store, each exactly once.
 //
 // metrics.log holds one JSON object per line, {"name", "value", "time"} with the time in
-// milliseconds. The offset that was read to is stored in one transaction with the points, so a
-// repeated or concurrent call adds nothing twice. A line that cannot be read is skipped; an
-// unfinished last line waits for its end.
+// milliseconds, of the job; or with "unit" and "dimensions" of its own, of the instance. The offset
+// that was read to is stored in one transaction with the points, so a repeated or concurrent call
+// adds nothing twice. A line that cannot be read is skipped; an unfinished last line waits for its
+// end.
 //
 // Threading: thread-compatible. Errors: those of the ports.
 #pragma once

@@ -1,5 +1,6 @@
 #include "model/instance.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -17,13 +18,14 @@ constexpr std::array<std::pair<AgentPhase, std::string_view>, 7> kAgentPhases = 
     {AgentPhase::kUploading, "uploading"},
     {AgentPhase::kDone, "done"},
 }};
-constexpr std::array<std::pair<StopReason, std::string_view>, 6> kStopReasons = {{
+constexpr std::array<std::pair<StopReason, std::string_view>, 7> kStopReasons = {{
     {StopReason::kNone, "none"},
     {StopReason::kRequested, "requested"},
     {StopReason::kInterrupted, "interrupted"},
     {StopReason::kMaxRuntime, "max_runtime"},
     {StopReason::kMaxWait, "max_wait"},
     {StopReason::kPeerLost, "peer_lost"},
+    {StopReason::kInputFailed, "input_failed"},
 }};
 constexpr std::array<std::pair<ImageKind, std::string_view>, 3> kImageKinds = {{
     {ImageKind::kXgboost, "xgboost"},
@@ -37,14 +39,19 @@ constexpr std::array<std::pair<InputMode, std::string_view>, 3> kInputModes = {{
 }};
 
 json::object ChannelToJson(const ChannelSpec& c) {
-  return {{"name", c.name},
-          {"mode", Name(c.mode)},
-          {"content_type", c.content_type},
-          {"distribution", c.distribution},
-          {"record_wrapper", c.record_wrapper},
-          {"compression", c.compression},
-          {"s3_uri", c.s3_uri},
-          {"listing", c.listing}};
+  json::object out{{"name", c.name},
+                   {"mode", Name(c.mode)},
+                   {"content_type", c.content_type},
+                   {"distribution", c.distribution},
+                   {"record_wrapper", c.record_wrapper},
+                   {"compression", c.compression},
+                   {"s3_uri", c.s3_uri},
+                   {"attributes", TextsToJson(c.attributes)},
+                   {"share_host", c.share_host},
+                   {"share_hosts", c.share_hosts},
+                   {"listing", c.listing}};
+  if (c.shuffle_seed) out["shuffle_seed"] = *c.shuffle_seed;
+  return out;
 }
 
 Result<ChannelSpec> ChannelFromJson(const json::object& o) {
@@ -57,6 +64,10 @@ Result<ChannelSpec> ChannelFromJson(const json::object& o) {
   in.Text("record_wrapper", c.record_wrapper);
   in.Text("compression", c.compression);
   in.Text("s3_uri", c.s3_uri);
+  in.Texts("attributes", c.attributes);
+  in.OptionalInteger("shuffle_seed", c.shuffle_seed);
+  in.Integer("share_host", c.share_host);
+  in.Integer("share_hosts", c.share_hosts);
   in.Text("listing", c.listing);
   RETURN_IF_ERROR(in.status());
   return c;
@@ -260,6 +271,62 @@ Result<FinalMetric> FinalMetric::FromJson(const json::object& document) {
   return m;
 }
 
+json::object ChannelReport::ToJson() const {
+  return {{"name", name},
+          {"mode", Name(mode)},
+          {"way", way},
+          {"hosts", hosts},
+          {"objects", objects},
+          {"bytes", bytes},
+          {"epochs", epochs},
+          {"epochs_delivered", epochs_delivered},
+          {"epochs_cut", epochs_cut},
+          {"unopened_ms", unopened.count()},
+          {"starved_ms", starved.count()},
+          {"blocked_ms", blocked.count()},
+          {"served_ms", served.count()}};
+}
+
+Result<ChannelReport> ChannelReport::FromJson(const json::object& document) {
+  ChannelReport c;
+  FieldReader in(document);
+  in.Text("name", c.name);
+  in.Enum("mode", kInputModes, c.mode);
+  in.Text("way", c.way);
+  in.Integer("hosts", c.hosts);
+  in.Integer("objects", c.objects);
+  in.Integer("bytes", c.bytes);
+  in.Integer("epochs", c.epochs);
+  in.Integer("epochs_delivered", c.epochs_delivered);
+  in.Integer("epochs_cut", c.epochs_cut);
+  in.Duration("unopened_ms", c.unopened);
+  in.Duration("starved_ms", c.starved);
+  in.Duration("blocked_ms", c.blocked);
+  in.Duration("served_ms", c.served);
+  RETURN_IF_ERROR(in.status());
+  return c;
+}
+
+void AddChannel(std::vector<ChannelReport>& sum, const ChannelReport& one) {
+  const auto same = std::find_if(sum.begin(), sum.end(), [&](const ChannelReport& known) {
+    return known.name == one.name && known.mode == one.mode && known.way == one.way;
+  });
+  if (same == sum.end()) {
+    sum.push_back(one);
+    return;
+  }
+  same->hosts += one.hosts;
+  same->objects += one.objects;
+  same->bytes += one.bytes;
+  same->epochs += one.epochs;
+  same->epochs_delivered += one.epochs_delivered;
+  same->epochs_cut += one.epochs_cut;
+  same->unopened += one.unopened;
+  same->starved += one.starved;
+  same->blocked += one.blocked;
+  same->served += one.served;
+}
+
 json::object Report::ToJson() const {
   json::object times;
   for (const auto& [which, time] : began) times[Name(which)] = ToUnixMillis(time);
@@ -280,6 +347,7 @@ json::object Report::ToJson() const {
       {"checkpoint_files", checkpoint_files},
       {"model_uploaded", model_uploaded},
       {"metrics", ListToJson(metrics, [](const FinalMetric& m) { return m.ToJson(); })},
+      {"channels", ListToJson(channels, [](const ChannelReport& c) { return c.ToJson(); })},
       {"notes", TextsToJson(notes)}};
   if (exit_code) out["exit_code"] = *exit_code;
   if (signal) out["signal"] = *signal;
@@ -309,6 +377,7 @@ Result<Report> Report::FromJson(const json::object& document) {
   in.Integer("checkpoint_files", r.checkpoint_files);
   in.Flag("model_uploaded", r.model_uploaded);
   in.List("metrics", FinalMetric::FromJson, r.metrics);
+  in.List("channels", ChannelReport::FromJson, r.channels);
   in.Texts("notes", r.notes);
   RETURN_IF_ERROR(in.status());
   return r;

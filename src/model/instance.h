@@ -42,6 +42,14 @@ struct ChannelSpec {
   std::string record_wrapper = "None";
   std::string compression = "None";
   std::string s3_uri;  // for messages
+  // AugmentedManifestFile: which attributes of a line are streamed, in order. Not empty means that
+  // the listing names the manifest itself. Pipe only.
+  std::vector<std::string> attributes;
+  std::optional<std::int64_t> shuffle_seed;  // of ShuffleConfig
+  // What of the listing is this host's: every share_hosts-th item from share_host on, of the
+  // shuffled order when there is a seed. A listing of one share only has 0 of 1.
+  std::int64_t share_host = 0;
+  std::int64_t share_hosts = 1;
   // Name of the listing file beside spec.json: JSON lines {"path","size","bucket","key","etag"},
   // with "blob" (absolute path to hard-link) for objects of the embedded store. Paths are relative,
   // normalised and checked: no "..", no empty component, no clash of a file with a directory.
@@ -125,7 +133,8 @@ enum class StopReason {
   kInterrupted,  // spot reclaim: flush checkpoints, upload no artifacts
   kMaxRuntime,   // the agent's own timer
   kMaxWait,
-  kPeerLost,  // another host of the job failed or vanished
+  kPeerLost,     // another host of the job failed or vanished
+  kInputFailed,  // the agent's own: a channel's data cannot be read any further
 };
 
 struct Orders {
@@ -158,6 +167,30 @@ struct FinalMetric {
   static Result<FinalMetric> FromJson(const json::object& document);
 };
 
+// How a channel's data reached the program. File and FastFile channels have their numbers from the
+// start; those of a Pipe channel grow. Times are of the agent's side of the pipes.
+struct ChannelReport {
+  std::string name;
+  InputMode mode = InputMode::kFile;
+  std::string way;  // "view" (links, nothing was copied), "copy", "download", "pipe"
+  std::int64_t hosts = 1;
+  std::int64_t objects = 0;
+  std::int64_t bytes = 0;
+  std::int64_t epochs = 0;            // of Pipe: opened by the program
+  std::int64_t epochs_delivered = 0;  // … given to the end
+  std::int64_t epochs_cut = 0;        // … closed early by the program
+  Millis unopened{0};                 // the program read no epoch
+  Millis starved{0};  // the pipe was empty: the program, if it read, waited for data
+  Millis blocked{0};  // the pipe was full: data waited for the program
+  Millis served{0};   // an epoch was open
+
+  json::object ToJson() const;
+  static Result<ChannelReport> FromJson(const json::object& document);
+};
+
+// Adds what another host or attempt did to the channel of the same name and mode, or as a new one.
+void AddChannel(std::vector<ChannelReport>& sum, const ChannelReport& one);
+
 struct Report {
   AgentPhase phase = AgentPhase::kPreparing;
   int pid = 0;  // of the agent
@@ -182,7 +215,8 @@ struct Report {
   std::int64_t checkpoint_files = 0;
   bool model_uploaded = false;
   std::vector<FinalMetric> metrics;  // last value per metric
-  std::vector<std::string> notes;    // "memory limit not enforced: …"
+  std::vector<ChannelReport> channels;
+  std::vector<std::string> notes;  // "memory limit not enforced: …"
 
   json::object ToJson() const;
   static Result<Report> FromJson(const json::object& document);

@@ -97,6 +97,7 @@ json::object TrainingJob::ToJson() const {
       {"failure_reason", failure_reason},
       {"failure_is_ours", failure_is_ours},
       {"final_metrics", ListToJson(final_metrics, [](const FinalMetric& m) { return m.ToJson(); })},
+      {"channels", ListToJson(channels, [](const ChannelReport& c) { return c.ToJson(); })},
       {"model_uploaded", model_uploaded},
       {"stop_reason", Name(stop_reason)},
       {"interrupt_attempt", interrupt_attempt},
@@ -129,6 +130,7 @@ Result<TrainingJob> TrainingJob::FromJson(const json::object& document) {
   in.Text("failure_reason", job.failure_reason);
   in.Flag("failure_is_ours", job.failure_is_ours);
   in.List("final_metrics", FinalMetric::FromJson, job.final_metrics);
+  in.List("channels", ChannelReport::FromJson, job.channels);
   in.Flag("model_uploaded", job.model_uploaded);
   in.OptionalTime("stop_requested", job.stop_requested);
   std::string stop_reason = "none";

@@ -119,6 +119,9 @@ struct TrainingJob {
   std::string failure_reason;
   bool failure_is_ours = false;  // an internal error: RetryStrategy applies
   std::vector<FinalMetric> final_metrics;
+  // How data reached the program: sums over the hosts of all attempts that have ended. `hosts`
+  // counts a host once per attempt.
+  std::vector<ChannelReport> channels;
   bool model_uploaded = false;
 
   std::optional<WallTime> stop_requested;  // intent written by StopTrainingJob

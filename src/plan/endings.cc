@@ -33,6 +33,7 @@ Wording StoppedWording(StopReason reason) {
     case StopReason::kRequested:
     case StopReason::kInterrupted:
     case StopReason::kPeerLost:
+    case StopReason::kInputFailed:
       return {"Stopped", "Training job stopped"};
   }
   return {"Stopped", "Training job stopped"};

@@ -179,6 +179,9 @@ void CollectResults(TrainingJob& job, const std::vector<InstanceView>& hosts) {
         *same = metric;
       }
     }
+    for (const model::ChannelReport& channel : host.report->channels) {
+      model::AddChannel(job.channels, channel);
+    }
     for (const std::string& note : host.report->notes) {
       if (job.notes.size() >= kNotesMax) break;
       if (std::find(job.notes.begin(), job.notes.end(), note) == job.notes.end())

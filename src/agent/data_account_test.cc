@@ -1,0 +1,65 @@
+#include "agent/data_account.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sabia::agent {
+namespace {
+
+using testing::HasSubstr;
+
+model::ChannelReport Starved(int seconds, std::int64_t epochs = 1) {
+  model::ChannelReport out;
+  out.name = "train";
+  out.starved = Seconds(seconds);
+  out.epochs = epochs;
+  return out;
+}
+
+TEST(DataAccount, MetricLinesAreDifferences) {
+  model::ChannelReport before;
+  before.name = "train";
+  before.bytes = 1000;
+  before.objects = 2;
+  before.starved = Millis(500);
+  model::ChannelReport now = before;
+  now.bytes = 31'000;
+  now.objects = 5;
+  now.epochs = 1;
+  now.starved = Millis(2000);
+  now.blocked = Millis(250);
+  EXPECT_EQ(
+      DataMetricLines({"job/algo-1", FromUnixMillis(77), Millis(60'000)}, before, now),
+      R"({"name":"InputBytes","value":3E4,"time":77,"unit":"Bytes","dimensions":{"Host":"job/algo-1","Channel":"train"}}
+{"name":"InputObjects","value":3E0,"time":77,"unit":"Count","dimensions":{"Host":"job/algo-1","Channel":"train"}}
+{"name":"InputEpochs","value":1E0,"time":77,"unit":"Count","dimensions":{"Host":"job/algo-1","Channel":"train"}}
+{"name":"InputStarvedTime","value":1.5E0,"time":77,"unit":"Seconds","dimensions":{"Host":"job/algo-1","Channel":"train"}}
+{"name":"InputBlockedTime","value":2.5E-1,"time":77,"unit":"Seconds","dimensions":{"Host":"job/algo-1","Channel":"train"}}
+{"name":"InputThroughput","value":5E2,"time":77,"unit":"Bytes/Second","dimensions":{"Host":"job/algo-1","Channel":"train"}}
+)");
+}
+
+TEST(DataAccount, NotesOnlyWhatMatters) {
+  model::ChannelSpec channel;
+  channel.name = "train";
+  EXPECT_FALSE(StarvedNote(channel, Starved(4), Seconds(5), false)) << "too short to tell";
+  EXPECT_FALSE(StarvedNote(channel, Starved(20), Seconds(100), false)) << "a fifth is allowed";
+  const auto note = StarvedNote(channel, Starved(41), Seconds(60), false);
+  ASSERT_TRUE(note);
+  EXPECT_EQ(*note,
+            "channel 'train': the program waited for data for 41 s of 60 s (68 %); FastFile mode "
+            "would let it read several objects at once, and read them again from memory");
+}
+
+TEST(DataAccount, AdviceFollowsTheCause) {
+  model::ChannelSpec channel;
+  EXPECT_THAT(*StarvedNote(channel, Starved(60, 3), Seconds(60), true), HasSubstr("File mode"));
+  EXPECT_THAT(*StarvedNote(channel, Starved(60, 1), Seconds(60), true), HasSubstr("FastFile mode"));
+  channel.attributes = {"image-ref", "label"};
+  EXPECT_THAT(*StarvedNote(channel, Starved(60), Seconds(60), true), HasSubstr("ManifestFile"));
+  channel.compression = "Gzip";
+  EXPECT_THAT(*StarvedNote(channel, Starved(60), Seconds(60), false), HasSubstr("uncompressed"));
+}
+
+}  // namespace
+}  // namespace sabia::agent
