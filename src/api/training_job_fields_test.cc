@@ -93,9 +93,7 @@ TEST(TrainingJobFields, RefusalNamesTheMemberWithItsIndex) {
 TEST(TrainingJobFields, ValuesThatSayNothingAreAccepted) {
   EXPECT_EQ(Refused(R"({"RemoteDebugConfig":{"EnableRemoteDebug":false},
                         "ResourceConfig":{"KeepAlivePeriodInSeconds":0},
-                        "DebugRuleConfigurations":[],"ProfilerRuleConfigurations":[],
-                        "InputDataConfig":[{"DataSource":
-                            {"S3DataSource":{"AttributeNames":[]}}}]})"),
+                        "DebugRuleConfigurations":[],"ProfilerRuleConfigurations":[]})"),
             "");
   EXPECT_TRUE(Refused(R"({"RemoteDebugConfig":{"EnableRemoteDebug":true}})")
                   .starts_with("RemoteDebugConfig.EnableRemoteDebug is not supported"));

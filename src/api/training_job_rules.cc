@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "api/channel_rules.h"
 #include "api/metric_regex.h"
 #include "model/builtin_metrics.h"
 #include "model/images.h"
@@ -152,75 +153,6 @@ AwsResult<void> CheckLimits(const json::object& request) {
     return RefuseValidation(
         "Invalid MaxWaitTimeInSeconds. It must be present and be greater than or equal to "
         "MaxRuntimeInSeconds");
-  }
-  return {};
-}
-
-AwsResult<void> CheckChannelMode(const json::object& channel, std::string_view mode,
-                                 const std::string& name) {
-  if (mode == "Pipe") {
-    return RefuseValidation(
-        "Input mode Pipe of channel '{}' is not supported: use File or FastFile", name);
-  }
-  for (const auto& [member, other] :
-       {std::pair{"CompressionType", "Gzip"}, std::pair{"RecordWrapperType", "RecordIO"}}) {
-    if (GetString(channel, member, "None") != "None") {
-      return RefuseValidation(
-          "{} {} of channel '{}' is only supported in Pipe mode; the channel's input mode is {}",
-          member, other, name, mode);
-    }
-  }
-  return {};
-}
-
-AwsResult<void> CheckSource(const json::object& request, const json::object& channel,
-                            std::string_view mode) {
-  const std::string name = GetString(channel, "ChannelName");
-  const json::object* source = FindObject(*FindObject(channel, "DataSource"), "S3DataSource");
-  if (source == nullptr) {
-    return RefuseValidation("DataSource of channel '{}' must hold an S3DataSource", name);
-  }
-  const std::string type = GetString(*source, "S3DataType");
-  if (type != "S3Prefix" && type != "ManifestFile") {
-    return RefuseValidation(
-        "S3DataType {} of channel '{}' is not supported: use S3Prefix or ManifestFile", type, name);
-  }
-  if (mode == "FastFile" && type != "S3Prefix") {
-    return RefuseValidation(
-        "Input mode FastFile of channel '{}' requires S3DataType S3Prefix, not {}", name, type);
-  }
-  std::set<std::string_view> groups;
-  for (const json::value& group : List(*FindObject(request, "ResourceConfig"), "InstanceGroups")) {
-    groups.insert(FindString(group.get_object(), "InstanceGroupName").value_or(""));
-  }
-  for (const json::value& group : List(*source, "InstanceGroupNames")) {
-    if (!groups.contains(View(group.get_string()))) {
-      return RefuseValidation(
-          "Channel '{}' names instance group '{}', which is not in ResourceConfig.InstanceGroups",
-          name, View(group.get_string()));
-    }
-  }
-  return {};
-}
-
-AwsResult<void> CheckChannels(const json::object& request) {
-  const std::string default_mode =
-      GetString(*FindObject(request, "AlgorithmSpecification"), "TrainingInputMode");
-  if (default_mode == "Pipe" && List(request, "InputDataConfig").empty()) {
-    return RefuseValidation("TrainingInputMode Pipe is not supported: use File or FastFile");
-  }
-  std::set<std::string> names;
-  for (const json::value& value : List(request, "InputDataConfig")) {
-    const json::object& channel = value.get_object();
-    const std::string name = GetString(channel, "ChannelName");
-    if (name == "." || name == "..")
-      return RefuseValidation("Channel name '{}' is not allowed", name);
-    if (!names.insert(name).second) {
-      return RefuseValidation("Channel names must be unique, and '{}' is given twice", name);
-    }
-    const std::string mode = GetString(channel, "InputMode", default_mode);
-    RETURN_IF_ERROR(CheckChannelMode(channel, mode, name));
-    RETURN_IF_ERROR(CheckSource(request, channel, mode));
   }
   return {};
 }

@@ -80,22 +80,37 @@ constexpr RuleCase kRefused[] = {
              "ValidationException: Instance group names must be unique"},
     RuleCase{R"({"StoppingCondition": {"MaxRuntimeInSeconds": 9999999}})",
              "ResourceLimitExceeded: The request delta of 9999999 Seconds"},
-    RuleCase{CHANNEL(R"("InputMode": "Pipe")"),
-             "ValidationException: Input mode Pipe of channel 't'"},
     RuleCase{CHANNEL(R"("CompressionType": "Gzip")"),
              "ValidationException: CompressionType Gzip of channel 't'"},
     RuleCase{CHANNEL(R"("RecordWrapperType": "RecordIO")"),
              "ValidationException: RecordWrapperType RecordIO of channel 't'"},
-    RuleCase{CHANNEL(R"("ShuffleConfig": {"Seed": 1})"),
-             "ValidationException: InputDataConfig[1].ShuffleConfig is not supported"},
+    RuleCase{CHANNEL(R"("ShuffleConfig": {})"),
+             "ValidationException: 1 validation error detected: Value null at "
+             "'inputDataConfig.1.member.shuffleConfig.seed'"},
     RuleCase{
         R"({"InputDataConfig": [{"ChannelName": "t", "InputMode": "FastFile", "DataSource": {"S3DataSource":
                      {"S3DataType": "ManifestFile", "S3Uri": "s3://data/train"}}}]})",
         "ValidationException: Input mode FastFile of channel 't' requires S3DataType S3Prefix"},
     RuleCase{R"({"InputDataConfig": [{"ChannelName": "t", "DataSource": {"S3DataSource":
                      {"S3DataType": "AugmentedManifestFile", "S3Uri": "s3://data/train"}}}]})",
-             "ValidationException: S3DataType AugmentedManifestFile of channel 't' is not "
-             "supported"},
+             "ValidationException: S3DataType AugmentedManifestFile of channel 't' is only "
+             "supported in Pipe mode; the channel's input mode is File"},
+    RuleCase{R"({"InputDataConfig": [{"ChannelName": "t", "InputMode": "Pipe",
+                     "DataSource": {"S3DataSource":
+                     {"S3DataType": "AugmentedManifestFile", "S3Uri": "s3://data/train"}}}]})",
+             "ValidationException: S3DataType AugmentedManifestFile of channel 't' requires "
+             "AttributeNames"},
+    RuleCase{R"({"InputDataConfig": [{"ChannelName": "t", "InputMode": "Pipe",
+                     "DataSource": {"S3DataSource": {"AttributeNames": ["a"],
+                     "S3DataType": "S3Prefix", "S3Uri": "s3://data/train"}}}]})",
+             "ValidationException: AttributeNames of channel 't' can only be used with S3DataType "
+             "AugmentedManifestFile, and it is S3Prefix"},
+    RuleCase{R"({"InputDataConfig": [
+                     {"ChannelName": "t", "InputMode": "Pipe", "DataSource": {"S3DataSource": {
+                      "S3DataType": "S3Prefix", "S3Uri": "s3://data"}}},
+                     {"ChannelName": "t_12", "DataSource": {"S3DataSource": {
+                      "S3DataType": "S3Prefix", "S3Uri": "s3://data"}}}]})",
+             "ValidationException: Channel 't_12' cannot be used beside channel 't'"},
     RuleCase{
         R"({"InputDataConfig": [{"ChannelName": "t", "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix",
                      "S3Uri": "s3://data/train", "InstanceGroupNames": ["g"]}}}]})",
@@ -124,6 +139,29 @@ constexpr RuleCase kRefused[] = {
     RuleCase{R"({"RoleArn": "not-a-role-arn-of-any-kind"})",
              "ValidationException: 1 validation error detected: Value "
              "'not-a-role-arn-of-any-kind' at 'roleArn'"}};
+
+TEST(TrainingJobRules, PipeGoesWithEverySourceAndFormat) {
+  EXPECT_EQ(Refusal(R"({"AlgorithmSpecification": {"TrainingImage": "python", "TrainingInputMode":
+                        "Pipe"}, "InputDataConfig": []})"),
+            "accepted");
+  EXPECT_EQ(Refusal(CHANNEL(R"("InputMode": "Pipe", "CompressionType": "Gzip",
+                               "RecordWrapperType": "RecordIO", "ShuffleConfig": {"Seed": -1})")),
+            "accepted");
+  EXPECT_EQ(Refusal(CHANNEL(R"("ShuffleConfig": {"Seed": 1})")), "accepted");
+  EXPECT_EQ(Refusal(R"({"InputDataConfig": [{"ChannelName": "t", "InputMode": "Pipe",
+                     "DataSource": {"S3DataSource": {"AttributeNames": ["a-ref", "b"],
+                     "S3DataType": "AugmentedManifestFile", "S3Uri": "s3://data/train"}}}]})"),
+            "accepted");
+  // Names that only look like a FIFO's.
+  EXPECT_EQ(Refusal(R"({"InputDataConfig": [
+                     {"ChannelName": "t", "InputMode": "Pipe", "DataSource": {"S3DataSource": {
+                      "S3DataType": "S3Prefix", "S3Uri": "s3://data"}}},
+                     {"ChannelName": "t_x1", "DataSource": {"S3DataSource": {
+                      "S3DataType": "S3Prefix", "S3Uri": "s3://data"}}},
+                     {"ChannelName": "t_1", "InputMode": "Pipe", "DataSource": {"S3DataSource": {
+                      "S3DataType": "S3Prefix", "S3Uri": "s3://data"}}}]})"),
+            "accepted");
+}
 
 TEST(TrainingJobRules, Refuses) {
   for (const RuleCase& rule : kRefused) {

@@ -151,10 +151,8 @@ AwsResult<void> TrainingJobs::CheckChannel(const wire::CallContext& context,
                                            const json::object& channel) {
   const json::object& source = *FindObject(*FindObject(channel, "DataSource"), "S3DataSource");
   const std::string name = GetString(channel, "ChannelName");
-  const bool manifest = GetString(source, "S3DataType") == "ManifestFile";
-  const objects::InputSource input{
-      manifest ? objects::InputSource::Type::kManifest : objects::InputSource::Type::kPrefix,
-      GetString(source, "S3Uri")};
+  const objects::InputSource input{objects::ParseInputType(GetString(source, "S3DataType")),
+                                   GetString(source, "S3Uri")};
   const objects::OpenBucket open = [this](const std::string& bucket) {
     return buckets_.Source(bucket);
   };

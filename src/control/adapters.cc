@@ -32,8 +32,8 @@ Status StoreMetrics::Ingest(const Batch& batch) {
 }
 
 Result<std::vector<ChannelFile>> BucketChannels::List(const Query& query) {
-  using Type = objects::InputSource::Type;
-  const objects::InputSource source{query.manifest ? Type::kManifest : Type::kPrefix, query.s3_uri};
+  const objects::InputSource source{objects::ParseInputType(query.data_type), query.s3_uri,
+                                    query.as_files};
   const objects::OpenBucket open = [this](const std::string& bucket) {
     return buckets_.Source(bucket);
   };

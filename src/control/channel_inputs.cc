@@ -23,6 +23,14 @@ model::ChannelSpec SpecOf(const json::object& channel, const json::object& sourc
   spec.record_wrapper = GetString(channel, "RecordWrapperType", "None");
   spec.compression = GetString(channel, "CompressionType", "None");
   spec.s3_uri = GetString(source, "S3Uri");
+  if (const json::array* names = FindArray(source, "AttributeNames")) {
+    for (const json::value& name : *names) {
+      if (name.is_string()) spec.attributes.emplace_back(View(name.get_string()));
+    }
+  }
+  if (const json::object* shuffle = FindObject(channel, "ShuffleConfig")) {
+    spec.shuffle_seed = GetInt(*shuffle, "Seed");
+  }
   return spec;
 }
 
@@ -37,6 +45,20 @@ std::vector<int> HostsOf(const json::object& source, const std::vector<std::stri
     if (wanted) hosts.push_back(static_cast<int>(i) + 1);
   }
   return hosts;
+}
+
+// Who deals out: this side as a rule, so that a listing holds no more than its host needs; the
+// agent where the shares follow from an order that changes with each epoch, or from lines of a
+// manifest.
+void Deal(std::ptrdiff_t host, std::size_t hosts, model::ChannelSpec& spec,
+          ChannelSource::Query& query) {
+  if (spec.shuffle_seed || !spec.attributes.empty()) {
+    spec.share_host = host;
+    spec.share_hosts = static_cast<std::int64_t>(hosts);
+  } else {
+    query.host = static_cast<std::size_t>(host);
+    query.hosts = hosts;
+  }
 }
 
 std::string ListingText(const std::vector<ChannelFile>& files) {
@@ -89,11 +111,11 @@ Result<HostChannels> ChannelsOf(const json::object& request, const std::vector<s
     model::ChannelSpec spec = SpecOf(channel, *s3, mode);
     // The name is ours: the channel's may be anything that the API allows.
     spec.listing = fmt::format("channel-{}.jsonl", out.channels.size());
-    ChannelSource::Query query{spec.s3_uri, GetString(*s3, "S3DataType") == "ManifestFile", 0, 1};
-    if (spec.distribution == "ShardedByS3Key") {
-      query.host = static_cast<std::size_t>(place - hosts.begin());
-      query.hosts = hosts.size();
-    }
+    ChannelSource::Query query{.s3_uri = spec.s3_uri,
+                               .data_type = GetString(*s3, "S3DataType"),
+                               .as_files = spec.mode != model::InputMode::kPipe};
+    if (spec.distribution == "ShardedByS3Key")
+      Deal(place - hosts.begin(), hosts.size(), spec, query);
     ASSIGN_OR_RETURN(const std::vector<ChannelFile> files, FilesOf(spec, source, query));
     for (const ChannelFile& file : files) {
       if (file.blob.empty()) out.remote_buckets.insert(file.bucket);

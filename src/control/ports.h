@@ -51,7 +51,8 @@ class ChannelSource {
   virtual ~ChannelSource() = default;
   struct Query {
     std::string s3_uri;
-    bool manifest = false;
+    std::string data_type;  // S3DataType
+    bool as_files = true;   // the objects become files, not streams
     // ShardedByS3Key: the share of one of several hosts.
     std::size_t host = 0;
     std::size_t hosts = 1;

@@ -69,7 +69,8 @@ Status CheckClashes(const std::vector<InputFile>& files) {
   return {};
 }
 
-Result<std::vector<InputFile>> ListPrefix(BucketSource& source, const wire::S3Location& where) {
+Result<std::vector<InputFile>> ListPrefix(BucketSource& source, const wire::S3Location& where,
+                                          bool as_files) {
   std::vector<InputFile> files;
   ListOptions options;
   options.prefix = where.key;
@@ -79,7 +80,7 @@ Result<std::vector<InputFile>> ListPrefix(BucketSource& source, const wire::S3Lo
     for (ObjectInfo& object : page.objects) {
       if (IsDirectoryMarker(object)) continue;
       const std::string path(PathUnderPrefix(object.key, where.key));
-      RETURN_IF_ERROR(CheckPath(path, object.key));
+      if (as_files) RETURN_IF_ERROR(CheckPath(path, object.key));
       if (files.size() == kChannelFilesMax) {
         return Fail(ErrorCode::kInvalidArgument, "more than {} objects match", kChannelFilesMax);
       }
@@ -128,7 +129,7 @@ Result<Manifest> ParseManifest(std::string_view text) {
 }
 
 Result<std::vector<InputFile>> ListManifest(const OpenBucket& open, BucketSource& source,
-                                            const wire::S3Location& where) {
+                                            const wire::S3Location& where, bool as_files) {
   auto text = source.Read(where.key, kManifestBytesMax);
   if (!text) return Wrap(std::move(text).error(), "manifest '" + where.key + "'");
   auto manifest = ParseManifest(*text);
@@ -138,7 +139,7 @@ Result<std::vector<InputFile>> ListManifest(const OpenBucket& open, BucketSource
   for (const std::string& suffix : manifest->suffixes) {
     const std::string uri = manifest->prefix + suffix;
     ASSIGN_OR_RETURN(const wire::S3Location location, wire::ParseS3Uri(uri));
-    RETURN_IF_ERROR(CheckPath(suffix, location.key));
+    if (as_files) RETURN_IF_ERROR(CheckPath(suffix, location.key));
     if (!listed) {
       ASSIGN_OR_RETURN(listed, open(location.bucket));
     }
@@ -156,6 +157,12 @@ Result<std::unique_ptr<BucketSource>> InStore(ObjectStore& store, const std::str
 
 }  // namespace
 
+InputSource::Type ParseInputType(std::string_view name) {
+  if (name == "ManifestFile") return InputSource::Type::kManifest;
+  if (name == "AugmentedManifestFile") return InputSource::Type::kAugmentedManifest;
+  return InputSource::Type::kPrefix;
+}
+
 std::string_view PathUnderPrefix(std::string_view key, std::string_view prefix) {
   if (!prefix.empty() && prefix.back() != '/' && key.size() > prefix.size() &&
       key[prefix.size()] == '/') {
@@ -168,17 +175,23 @@ std::string_view PathUnderPrefix(std::string_view key, std::string_view prefix) 
 Result<std::vector<InputFile>> ListInput(const OpenBucket& open, const InputSource& source) {
   ASSIGN_OR_RETURN(const wire::S3Location where, wire::ParseS3Uri(source.s3_uri));
   ASSIGN_OR_RETURN(const std::unique_ptr<BucketSource> bucket, open(where.bucket));
-  auto files = source.type == InputSource::Type::kManifest ? ListManifest(open, *bucket, where)
-                                                           : ListPrefix(*bucket, where);
+  if (source.type == InputSource::Type::kAugmentedManifest) {
+    ASSIGN_OR_RETURN(ObjectInfo manifest, bucket->Head(where.key));
+    return std::vector<InputFile>{
+        {std::string(PathUnderPrefix(where.key, where.key)), where.bucket, std::move(manifest)}};
+  }
+  auto files = source.type == InputSource::Type::kManifest
+                   ? ListManifest(open, *bucket, where, source.as_files)
+                   : ListPrefix(*bucket, where, source.as_files);
   if (!files) return files;
-  RETURN_IF_ERROR(CheckClashes(*files));
+  if (source.as_files) RETURN_IF_ERROR(CheckClashes(*files));
   return files;
 }
 
 Status CheckInput(const OpenBucket& open, const InputSource& source) {
   ASSIGN_OR_RETURN(const wire::S3Location where, wire::ParseS3Uri(source.s3_uri));
   ASSIGN_OR_RETURN(const std::unique_ptr<BucketSource> bucket, open(where.bucket));
-  if (source.type == InputSource::Type::kManifest) {
+  if (source.type != InputSource::Type::kPrefix) {
     return bucket->Head(where.key).map([](const ObjectInfo&) {});
   }
   ListOptions options;

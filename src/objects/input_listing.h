@@ -7,7 +7,11 @@
 // are left out. A manifest lists a prefix and suffixes; each object is found under its suffix.
 //
 // Paths are safe to create below a directory: relative, no "." or "..", no empty component, none
-// both a file and a directory. Everything else is refused, naming the keys.
+// both a file and a directory. Everything else is refused, naming the keys. Sources whose objects
+// become no files (Pipe mode) are not held to this: any key will do, and a manifest may list one
+// twice.
+//
+// An augmented manifest is one object here; what its lines refer to is looked for when it is read.
 //
 // Threading: as the BucketSource. Errors: kNotFound (bucket, prefix or an object of a manifest),
 // kInvalidArgument (URI, manifest, unsafe or clashing keys); both are the user's; others are ours.
@@ -28,10 +32,14 @@ inline constexpr std::size_t kManifestBytesMax = 64u << 20;
 inline constexpr std::size_t kChannelFilesMax = 2'000'000;
 
 struct InputSource {
-  enum class Type { kPrefix, kManifest };
+  enum class Type { kPrefix, kManifest, kAugmentedManifest };
   Type type = Type::kPrefix;
   std::string s3_uri;
+  bool as_files = true;
 };
+
+// "S3Prefix", "ManifestFile", "AugmentedManifestFile"; kPrefix for anything else.
+InputSource::Type ParseInputType(std::string_view name);
 
 struct InputFile {
   std::string path;  // below the channel's directory
