@@ -28,15 +28,17 @@ TEST(DataAccount, MetricLinesAreDifferences) {
   now.epochs = 1;
   now.starved = Millis(2000);
   now.blocked = Millis(250);
-  EXPECT_EQ(
-      DataMetricLines({"job/algo-1", FromUnixMillis(77), Millis(60'000)}, before, now),
-      R"({"name":"InputBytes","value":3E4,"time":77,"unit":"Bytes","dimensions":{"Host":"job/algo-1","Channel":"train"}}
-{"name":"InputObjects","value":3E0,"time":77,"unit":"Count","dimensions":{"Host":"job/algo-1","Channel":"train"}}
-{"name":"InputEpochs","value":1E0,"time":77,"unit":"Count","dimensions":{"Host":"job/algo-1","Channel":"train"}}
-{"name":"InputStarvedTime","value":1.5E0,"time":77,"unit":"Seconds","dimensions":{"Host":"job/algo-1","Channel":"train"}}
-{"name":"InputBlockedTime","value":2.5E-1,"time":77,"unit":"Seconds","dimensions":{"Host":"job/algo-1","Channel":"train"}}
-{"name":"InputThroughput","value":5E2,"time":77,"unit":"Bytes/Second","dimensions":{"Host":"job/algo-1","Channel":"train"}}
-)");
+  const auto line = [](std::string_view name, std::string_view value, std::string_view unit) {
+    return fmt::format(R"({{"name":"{}","value":{},"time":77,"unit":"{}",)"
+                       R"("dimensions":{{"Host":"job/algo-1","Channel":"train"}}}})"
+                       "\n",
+                       name, value, unit);
+  };
+  EXPECT_EQ(DataMetricLines({"job/algo-1", FromUnixMillis(77), Millis(60'000)}, before, now),
+            line("InputBytes", "3E4", "Bytes") + line("InputObjects", "3E0", "Count") +
+                line("InputEpochs", "1E0", "Count") + line("InputStarvedTime", "1.5E0", "Seconds") +
+                line("InputBlockedTime", "2.5E-1", "Seconds") +
+                line("InputThroughput", "5E2", "Bytes/Second"));
 }
 
 TEST(DataAccount, NotesOnlyWhatMatters) {

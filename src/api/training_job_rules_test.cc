@@ -141,8 +141,8 @@ constexpr RuleCase kRefused[] = {
              "'not-a-role-arn-of-any-kind' at 'roleArn'"}};
 
 TEST(TrainingJobRules, PipeGoesWithEverySourceAndFormat) {
-  EXPECT_EQ(Refusal(R"({"AlgorithmSpecification": {"TrainingImage": "python", "TrainingInputMode":
-                        "Pipe"}, "InputDataConfig": []})"),
+  EXPECT_EQ(Refusal(R"({"AlgorithmSpecification": {"TrainingImage": "sabia/python:3",
+                        "TrainingInputMode": "Pipe"}, "InputDataConfig": null})"),
             "accepted");
   EXPECT_EQ(Refusal(CHANNEL(R"("InputMode": "Pipe", "CompressionType": "Gzip",
                                "RecordWrapperType": "RecordIO", "ShuffleConfig": {"Seed": -1})")),

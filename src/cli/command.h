@@ -50,6 +50,7 @@ void AddJobsCommand(CLI::App& app, Invocation& invocation);
 void AddLogsCommand(CLI::App& app, Invocation& invocation);
 void AddSpotCommand(CLI::App& app, Invocation& invocation);
 void AddCostCommand(CLI::App& app, Invocation& invocation);
+void AddDataCommand(CLI::App& app, Invocation& invocation);
 void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace sabia::cli

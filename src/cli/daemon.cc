@@ -9,6 +9,7 @@
 #include "api/cloudwatch.h"
 #include "api/iam.h"
 #include "api/job_costs.h"
+#include "api/job_data.h"
 #include "api/logs.h"
 #include "api/sts.h"
 #include "api/tags.h"
@@ -21,6 +22,7 @@
 #include "env/posix/posix_clock.h"
 #include "env/posix/posix_files.h"
 #include "env/posix/posix_random.h"
+#include "fleet/posix/disk_instance_files.h"
 #include "fleet/posix/machine.h"
 #include "objects/bucket_source.h"
 #include "s3/api.h"
@@ -119,6 +121,13 @@ class DaemonImpl final : public Daemon {
     });
     dispatcher_->AddExtension("/-/cost", [this](const auto& context, const auto& input) {
       return api::DescribeJobCost(*resources_, prices_, context, input);
+    });
+    dispatcher_->AddExtension("/-/data", [this](const auto&, const auto& input) {
+      const auto report_of = [this](const std::string& id) -> std::optional<model::Report> {
+        auto seen = fleet::DiskInstanceFiles(files_, options_.paths).Observe(id, true);
+        return seen ? std::move(seen->report) : std::nullopt;
+      };
+      return api::DescribeJobData(*resources_, report_of, input);
     });
     dispatcher_->AddExtension("/-/jobs/training", [this](const auto&, const auto& input) {
       return DescribeRecord(input);

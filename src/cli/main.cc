@@ -23,6 +23,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddLogsCommand(app, invocation);
   AddSpotCommand(app, invocation);
   AddCostCommand(app, invocation);
+  AddDataCommand(app, invocation);
   AddAlgorithmCommand(app, invocation);
   AddAgentCommand(app, invocation);
   AddCompletionCommand(app, invocation);

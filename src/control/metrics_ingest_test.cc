@@ -64,6 +64,20 @@ TEST_F(MetricsIngest, TakesEachLineOnceHoweverOftenAsked) {
   EXPECT_THAT(Values("loss"), ElementsAre(1.5, 1.0));
 }
 
+TEST_F(MetricsIngest, KeepsTheDimensionsAndUnitOfAnInstancesMetric) {
+  Write(R"({"name":"InputBytes","value":5,"time":1000,"unit":"Bytes","dimensions":)"
+        R"({"Host":"job/algo-1","Channel":"train"}})"
+        "\n");
+  ASSERT_TRUE(Ingest(cursor_));
+  EXPECT_THAT(Values("InputBytes"), SizeIs(0));
+  const store::SeriesKey key{
+      "/aws/sagemaker/TrainingJobs", "InputBytes", {{"Channel", "train"}, {"Host", "job/algo-1"}}};
+  const auto points = state_.series().Query(key, WallTime{}, FromUnixMillis(1'000'000));
+  ASSERT_THAT(*points, SizeIs(1));
+  EXPECT_EQ((*points)[0].value, 5);
+  EXPECT_EQ((*points)[0].unit, "Bytes");
+}
+
 TEST_F(MetricsIngest, WaitsForTheEndOfTheLastLine) {
   const std::string first = "{\"name\":\"loss\",\"value\":1,\"time\":1000}\n";
   const std::string second = "{\"name\":\"loss\",\"value\":2,\"time\":2000}\n";

@@ -243,5 +243,41 @@ TEST(TrainingController, GivesTheHostsTheirSharesOfAShardedChannel) {
   EXPECT_EQ(first->channels[0].distribution, "ShardedByS3Key");
 }
 
+TEST(TrainingController, LeavesSharesThatChangeWithTheEpochToTheAgents) {
+  World world;
+  world.channels.files["s3://data/d"] = {{"a", 1, "/blobs/a", "data", "d/a", "e1"},
+                                         {"b", 2, "/blobs/b", "data", "d/b", "e2"}};
+  const auto request = [](json::object channel, json::object source) {
+    source["S3Uri"] = "s3://data/d";
+    source["S3DataDistributionType"] = "ShardedByS3Key";
+    channel["ChannelName"] = "train";
+    channel["InputMode"] = "Pipe";
+    channel["DataSource"] = json::object{{"S3DataSource", std::move(source)}};
+    return json::object{{"InputDataConfig", json::array{std::move(channel)}}};
+  };
+  const std::vector<std::string> groups = {"g", "g"};
+  const auto lines = [](const HostChannels& channels) {
+    const std::string& text = channels.listings.at("channel-0.jsonl");
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto shuffled = ChannelsOf(request({{"ShuffleConfig", json::object{{"Seed", 9}}}}, {}),
+                                   groups, 2, world.channels);
+  ASSERT_TRUE(shuffled);
+  EXPECT_EQ(lines(*shuffled), 2);
+  EXPECT_EQ(shuffled->channels[0].shuffle_seed, 9);
+  EXPECT_EQ(shuffled->channels[0].share_host, 1);
+  EXPECT_EQ(shuffled->channels[0].share_hosts, 2);
+  const auto augmented = ChannelsOf(request({}, {{"S3DataType", "AugmentedManifestFile"},
+                                                 {"AttributeNames", json::array{"x-ref"}}}),
+                                    groups, 1, world.channels);
+  ASSERT_TRUE(augmented);
+  EXPECT_THAT(augmented->channels[0].attributes, ElementsAre("x-ref"));
+  EXPECT_EQ(augmented->channels[0].share_hosts, 2);
+  const auto plain = ChannelsOf(request({}, {}), groups, 2, world.channels);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(lines(*plain), 1);
+  EXPECT_EQ(plain->channels[0].share_hosts, 1);
+}
+
 }  // namespace
 }  // namespace sabia::control

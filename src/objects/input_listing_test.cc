@@ -55,6 +55,33 @@ TEST_F(InputListing, OfARawPrefixKeepsWholeBaseNames) {
               ElementsAre("train-data.csv", "train-ground-truth.csv", "train2/f"));
 }
 
+TEST_F(InputListing, OfStreamsTakesAnyKey) {
+  Have({"p/a", "p/a/b", "p//c", "p/../d", "p/folder/"});
+  const auto keys = [&](const InputSource& source) {
+    std::vector<std::string> out;
+    const auto files = ListInput(*store_, source);
+    EXPECT_TRUE(files) << files.error().message;
+    for (const InputFile& file : *files) out.push_back(file.object.key);
+    return out;
+  };
+  EXPECT_THAT(keys({InputSource::Type::kPrefix, "s3://bkt/p/", false}),
+              ElementsAre("p/../d", "p//c", "p/a", "p/a/b"));
+  ASSERT_TRUE(Put("bkt", "m", R"([{"prefix": "s3://bkt/p/"}, "a", "a/b", "a"])"));
+  EXPECT_THAT(keys({InputSource::Type::kManifest, "s3://bkt/m", false}),
+              ElementsAre("p/a", "p/a/b", "p/a"));
+}
+
+TEST_F(InputListing, OfAnAugmentedManifestIsTheManifest) {
+  Have({"d/m.jsonl"});
+  EXPECT_THAT(
+      Names(ListInput(*store_, {InputSource::Type::kAugmentedManifest, "s3://bkt/d/m.jsonl"})),
+      ElementsAre("m.jsonl"));
+  EXPECT_TRUE(
+      Names(ListInput(*store_, {InputSource::Type::kAugmentedManifest, "s3://bkt/d/m"})).empty());
+  EXPECT_EQ(error_.code, ErrorCode::kNotFound);
+  EXPECT_FALSE(CheckInput(*store_, {InputSource::Type::kAugmentedManifest, "s3://bkt/d/"}));
+}
+
 TEST_F(InputListing, OfOneObjectGivesItsBaseName) {
   Have({"a/b/c.csv"});
   EXPECT_THAT(Paths("s3://bkt/a/b/c.csv"), ElementsAre("c.csv"));

@@ -226,6 +226,21 @@ TEST(RunningJob, WhoseProgramFailsTellsTheCauseAndTheExitCode) {
   EXPECT_THAT(seen.job.failure_reason, HasSubstr("ValueError: no such column"));
 }
 
+TEST(RunningJob, WhoseDataFailedTellsTheDataWhateverTheProgramMadeOfIt) {
+  for (const int exit_code : {0, 1, 143}) {
+    TrainingSnapshot seen = Placed({}, At(2));
+    seen.instances[0].report =
+        MakeReport({.preparing = 3, .downloading = 4, .training = 6, .stopping = 9, .done = 12});
+    seen.instances[0].report->exit_code = exit_code;
+    seen.instances[0].report->stopped_for = StopReason::kInputFailed;
+    seen.instances[0].report->error = "Data download failed:channel 't'";
+    seen.instances[0].report->error_is_users = true;
+    EXPECT_FALSE(Settle(seen));
+    EXPECT_EQ(seen.job.phase, TrainingPhase::kFailed);
+    EXPECT_EQ(seen.job.failure_reason, "ClientError: Data download failed:channel 't'");
+  }
+}
+
 TEST(RunningJob, OfSeveralHostsUploadsOnTheFirstAndThenDismissesTheRest) {
   TrainingSnapshot seen = Placed({.hosts = 2}, At(2));
   for (auto& host : seen.instances) {
@@ -386,6 +401,7 @@ TEST(SpotJob, InterruptedGetsANoticeAndStartsAgainWithWhatWasRestored) {
   seen.instances[0].report = MakeReport(
       {.preparing = 3, .downloading = 4, .training = 6, .stopping = 30, .exited = 31, .done = 33});
   seen.instances[0].report->stopped_for = StopReason::kInterrupted;
+  seen.instances[0].report->channels = {{.name = "t", .way = "view", .bytes = 5}};
   seen.now = At(34);
   EXPECT_FALSE(Settle(seen));
   EXPECT_EQ(seen.job.phase, TrainingPhase::kQueued);
@@ -408,6 +424,7 @@ TEST(SpotJob, InterruptedGetsANoticeAndStartsAgainWithWhatWasRestored) {
                             .done = 81});
   host.report->restored_files = 7;
   host.report->restored_bytes = 4096;
+  host.report->channels = {{.name = "t", .way = "view", .bytes = 5}};
   seen.instances = {host};
   seen.capacity = {};
   seen.now = At(82);
@@ -417,6 +434,9 @@ TEST(SpotJob, InterruptedGetsANoticeAndStartsAgainWithWhatWasRestored) {
                           "Downloading", "Training", "Uploading", "Completed"));
   EXPECT_THAT(seen.job.transitions[4].message,
               HasSubstr("restored 7 checkpoint files (4096 bytes)"));
+  ASSERT_EQ(seen.job.channels.size(), 1u);
+  EXPECT_EQ(seen.job.channels[0].bytes, 10) << "of both attempts";
+  EXPECT_EQ(seen.job.channels[0].hosts, 2);
   EXPECT_EQ(model::TrainingTime(seen.job, seen.now), Seconds(77));
   EXPECT_EQ(model::BillableTime(seen.job, seen.now), Seconds(29 + 19));
 }

@@ -117,6 +117,36 @@ def stop_and_attach():
     assert attached.latest_training_job.name == job and attached.entry_point == "train.py"
 
 
+def pipe():
+    """Pipe mode as the job's input mode and as a channel's; gzip, records, shuffling."""
+    from sagemaker.inputs import ShuffleConfig
+    from sagemaker.sklearn import SKLearn
+    train = abalone_like(here / "train.csv", 300)
+    made = xgboost(input_mode="Pipe")
+    made.fit({"train": TrainingInput(train, content_type="text/csv", shuffle_config=ShuffleConfig(5))})
+    described = session.describe_training_job(made.latest_training_job.name)
+    assert described["AlgorithmSpecification"]["TrainingInputMode"] == "Pipe"
+    assert described["InputDataConfig"][0]["ShuffleConfig"] == {"Seed": 5}, described["InputDataConfig"]
+    import gzip
+    (here / "rows.gz").write_bytes(gzip.compress(b"a,b\n"))
+    packed = session.upload_data("rows.gz", key_prefix=f"{name}/packed")
+    source = here / "src"
+    source.mkdir()
+    (source / "train.py").write_text("""
+import json, os
+assert json.loads(os.environ['SM_INPUT_DATA_CONFIG'])['rows']['RecordWrapperType'] == 'RecordIO'
+with open(os.environ['SM_CHANNEL_ROWS'] + '_0', 'rb') as stream:
+    got = stream.read()
+assert got == bytes.fromhex('0a23d7ce04000000') + b'a,b\\n', got
+assert os.listdir(os.environ['SM_CHANNEL_FILES']) == ['train.csv']
+""")
+    script = SKLearn("train.py", source_dir=str(source), framework_version="1.2-1", py_version="py3", role=ROLE,
+                     instance_type="ml.m5.large", instance_count=1, sagemaker_session=session,
+                     base_job_name=name[:30].rstrip("-"))
+    script.fit({"rows": TrainingInput(packed, input_mode="Pipe", compression="Gzip", record_wrapping="RecordIO"),
+                "files": TrainingInput(train)})
+
+
 {"estimator": estimator, "xgboost_spot": xgboost_spot, "script_mode": script_mode,
- "stop_and_attach": stop_and_attach}[case]()
+ "stop_and_attach": stop_and_attach, "pipe": pipe}[case]()
 print(f"{case} passed")

@@ -22,7 +22,7 @@ def run(engine, tmp_path, command, **extra):
     return done.stdout
 
 
-V2 = ["estimator", "xgboost_spot", "script_mode", "stop_and_attach"]
+V2 = ["estimator", "xgboost_spot", "script_mode", "stop_and_attach", "pipe"]
 
 
 @pytest.mark.timeout(300)
