@@ -1,10 +1,12 @@
-// The three XML bodies of S3 requests. What was parsed, written again, parses to the same.
+// The XML bodies of S3 requests. What was parsed, written again, parses to the same.
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
 #include "base/encoding.h"
+#include "s3/cors.h"
+#include "s3/tag_set.h"
 #include "s3/xml.h"
 
 namespace sabia::s3 {
@@ -44,6 +46,16 @@ void CheckComplete(std::string_view xml) {
   }
 }
 
+// What is kept with a bucket is what was understood, and is understood again.
+template <typename Parse, typename Write>
+void CheckKept(std::string_view xml, Parse parse, Write write) {
+  const auto parsed = parse(xml);
+  if (!parsed) return;
+  const std::string written = write(*parsed);
+  const auto again = parse(written);
+  CHECK(again.has_value() && write(*again) == written);
+}
+
 }  // namespace
 }  // namespace sabia::s3
 
@@ -53,5 +65,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CheckDelete(xml);
   CheckComplete(xml);
   (void)ParseCreateBucket(xml);
+  CheckKept(xml, ParseCors, WriteCors);
+  CheckKept(
+      xml, [](std::string_view text) { return ParseTagging(text, kBucketTagsMax); }, WriteTagging);
   return 0;
 }

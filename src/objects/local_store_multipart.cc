@@ -97,6 +97,11 @@ Result<ObjectInfo> Assemble(const MultipartInfo& upload, const std::vector<PartR
   const bool whole = !upload.options.algorithm || upload.options.full_object;
   ASSIGN_OR_RETURN(out.checksums[std::string(Name(algorithm))],
                    whole ? WholeChecksum(parts, algorithm) : CompositeChecksum(parts, algorithm));
+  if (!upload.options.algorithm) return out;
+  for (const PartRow& part : parts) {
+    ASSIGN_OR_RETURN(const std::string raw, DecodedChecksum(part, algorithm));
+    out.part_checksums += raw;
+  }
   return out;
 }
 

@@ -66,6 +66,7 @@ Result<ObjectInfo> ObjectFrom(const Statement& row, std::string_view key) {
   ASSIGN_OR_RETURN(out.parts, DecodeSizes(row.Text(7)));
   ASSIGN_OR_RETURN(out.tags, DecodeMap(row.Text(8)));
   out.version_id = row.String(9);
+  out.part_checksums = row.Blob(13);
   return out;
 }
 
@@ -269,7 +270,7 @@ Status ObjectWriter::Write(ObjectInfo& object, const PutOptions& conditions,
                          ToUnixMillis(object.modified), object.blob_id,
                          EncodeChecksums(object.checksums), object.storage_class, metadata,
                          EncodeSizes(object.parts), tags, version.id, version.sequence, origin, "",
-                         BlobView{""});
+                         BlobView{object.part_checksums});
 }
 
 Status ObjectWriter::WriteMarker(std::string_view key, const Version& version, WallTime now) {

@@ -59,6 +59,9 @@ struct ObjectInfo {
   std::map<std::string, std::string> checksums;
   // Sizes of the parts of a multipart upload, in order; empty for others and in listings.
   std::vector<std::uint64_t> parts;
+  // Checksums of the parts, raw bytes one after the other, of the algorithm that `checksums` names;
+  // "" unless the upload was begun with one, and in listings.
+  std::string part_checksums;
   std::string version_id;  // "" for the null version
   bool delete_marker = false;
   std::string storage_class;  // "" for STANDARD

@@ -29,6 +29,16 @@ S3Result GetBucketTagging(S3Call& call);
 S3Result PutBucketTagging(S3Call& call);
 S3Result DeleteBucketTagging(S3Call& call);
 
+// cross_origin.cc
+S3Result Preflight(S3Call& call);
+wire::Headers CrossOriginHeaders(const S3Call& call);
+S3Result GetBucketCors(S3Call& call);
+S3Result PutBucketCors(S3Call& call);
+S3Result DeleteBucketCors(S3Call& call);
+
+// attributes.cc
+S3Result GetObjectAttributes(S3Call& call);
+
 // read.cc
 S3Result GetObject(S3Call& call);  // and HeadObject
 

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "s3/actions.h"
+#include "s3/fixed_answers.h"
 #include "wire/s3_error.h"
 
 namespace sabia::s3 {
@@ -22,13 +23,16 @@ const std::map<std::string_view, Action>& Actions() {
       {"DeleteObject", DeleteObject},
       {"DeleteObjects", DeleteObjects},
       {"GetBucketAcl", GetAcl},
+      {"GetBucketCors", GetBucketCors},
       {"GetBucketLocation", GetBucketLocation},
+      {"DeleteBucketCors", DeleteBucketCors},
       {"DeleteBucketTagging", DeleteBucketTagging},
       {"DeleteObjectTagging", DeleteObjectTagging},
       {"GetBucketTagging", GetBucketTagging},
       {"GetBucketVersioning", GetBucketVersioning},
       {"GetObject", GetObject},
       {"GetObjectAcl", GetAcl},
+      {"GetObjectAttributes", GetObjectAttributes},
       {"GetObjectTagging", GetObjectTagging},
       {"HeadBucket", HeadBucket},
       {"HeadObject", GetObject},
@@ -38,6 +42,12 @@ const std::map<std::string_view, Action>& Actions() {
       {"ListObjectVersions", ListObjectVersions},
       {"ListObjectsV2", ListObjectsV2},
       {"ListParts", ListParts},
+      {"PutBucketAccelerateConfiguration", PutBucketAccelerateConfiguration},
+      {"PutBucketCors", PutBucketCors},
+      {"PutBucketLogging", PutBucketLogging},
+      {"PutBucketNotification", PutBucketNotificationConfiguration},
+      {"PutBucketNotificationConfiguration", PutBucketNotificationConfiguration},
+      {"PutBucketRequestPayment", PutBucketRequestPayment},
       {"PutBucketTagging", PutBucketTagging},
       {"PutBucketVersioning", PutBucketVersioning},
       {"PutObject", PutObject},
@@ -48,39 +58,17 @@ const std::map<std::string_view, Action>& Actions() {
   return kActions;
 }
 
-// Questions about settings that no bucket here can have: the truthful answer is that there are
-// none.
-struct Absence {
-  std::string_view operation;
-  std::string_view code;
-  std::string_view message;
-};
-constexpr Absence kAbsences[] = {
-    {"GetBucketCors", "NoSuchCORSConfiguration", "The CORS configuration does not exist"},
-    {"GetBucketEncryption", "ServerSideEncryptionConfigurationNotFoundError",
-     "The server side encryption configuration was not found"},
-    {"GetBucketLifecycleConfiguration", "NoSuchLifecycleConfiguration",
-     "The lifecycle configuration does not exist"},
-    {"GetBucketPolicy", "NoSuchBucketPolicy", "The bucket policy does not exist"},
-    {"GetBucketReplication", "ReplicationConfigurationNotFoundError",
-     "The replication configuration was not found"},
-    {"GetBucketWebsite", "NoSuchWebsiteConfiguration",
-     "The specified bucket does not have a website configuration"},
-    {"GetObjectLockConfiguration", "ObjectLockConfigurationNotFoundError",
-     "Object Lock configuration does not exist for this bucket"},
-    {"GetPublicAccessBlock", "NoSuchPublicAccessBlockConfiguration",
-     "The public access block configuration was not found"},
-};
-
 S3Result RunUnimplemented(S3Call& call, std::string_view operation) {
-  for (const Absence& absence : kAbsences) {
-    if (absence.operation != operation) continue;
-    RETURN_IF_ERROR(RequireBucket(call));
-    auto refusal = wire::Refuse(absence.code, 404, "{}", absence.message);
-    refusal.value().details.emplace_back("BucketName", call.target.bucket);
-    return refusal;
+  if (const FixedAnswer* const answer = FindFixedAnswer(operation)) {
+    return GiveFixedAnswer(call, *answer);
   }
   return wire::Refuse("NotImplemented", 501, "{} is not implemented.", operation);
+}
+
+// A form of a browser, which names the object and carries its policy in its fields.
+bool IsPostUpload(const wire::RequestHead& head) {
+  return head.method == "POST" &&
+         head.headers.Get("content-type").starts_with("multipart/form-data");
 }
 
 S3Result CheckCaller(const wire::Headers& headers, const wire::CallContext& context) {
@@ -94,7 +82,8 @@ S3Result CheckCaller(const wire::Headers& headers, const wire::CallContext& cont
 }  // namespace
 
 void S3Api::Handle(wire::Exchange& exchange, const wire::CallContext& context, wire::S3Body& body) {
-  const S3Result result = Run(exchange, context, body);
+  wire::Headers common;
+  const S3Result result = Run({exchange, context, body}, common);
   if (result || exchange.answered()) return;
   const wire::AwsError& error = result.error();
   if (error.status >= 500 && error.status != 501) {
@@ -103,23 +92,35 @@ void S3Api::Handle(wire::Exchange& exchange, const wire::CallContext& context, w
   }
   wire::Response response =
       wire::S3ErrorResponse(error, exchange.head().raw_path, context.request_id);
+  for (const auto& [name, value] : common.fields()) response.headers.Add(name, value);
   if (exchange.head().method == "HEAD") response.body.clear();
   (void)exchange.Send(response);  // a client that is gone is told nothing
 }
 
-S3Result S3Api::Run(wire::Exchange& exchange, const wire::CallContext& context,
-                    wire::S3Body& body) {
-  const wire::RequestHead& head = exchange.head();
+S3Result S3Api::Run(const Request& request, wire::Headers& common) {
+  const wire::RequestHead& head = request.exchange.head();
   auto query = wire::QueryParameters::Parse(head.raw_query);
   if (!query) return wire::Refuse("InvalidURI", 400, "Couldn't parse the specified URI.");
   const std::optional<wire::Headers> hoisted = HoistedHeaders(head.headers, *query);
   const wire::Headers& headers = hoisted ? *hoisted : head.headers;
-  RETURN_IF_ERROR(CheckCaller(headers, context));
   ASSIGN_OR_RETURN(S3Target target, ParseTarget(head.raw_path, headers.Get("host")));
-  S3Call call{store_, exchange, context, body, std::move(target), std::move(*query), headers};
+  S3Call call{store_,       request.exchange,  request.context,
+              request.body, std::move(target), std::move(*query),
+              headers};
   if (!call.target.bucket.empty()) {
     if (auto bucket = store_.GetBucket(call.target.bucket)) call.bucket = std::move(*bucket);
   }
+  if (call.bucket && !call.bucket->settings.empty()) {
+    call.rules = rules_.Get(call.bucket);
+    common = call.common = CrossOriginHeaders(call);
+  }
+  if (head.method == "OPTIONS") return Preflight(call);
+  if (IsPostUpload(head)) {
+    return wire::Refuse("NotImplemented", 501,
+                        "PostObject (uploads by HTML forms with a POST policy) is not "
+                        "implemented.");
+  }
+  RETURN_IF_ERROR(CheckCaller(headers, request.context));
   ASSIGN_OR_RETURN(const wire::Operation* operation,
                    router_.Route({head.method, call.target, headers, call.query}));
   const auto action = Actions().find(operation->name);

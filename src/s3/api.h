@@ -21,10 +21,17 @@ class S3Api final : public wire::S3Handler {
               wire::S3Body& body) override;
 
  private:
-  S3Result Run(wire::Exchange& exchange, const wire::CallContext& context, wire::S3Body& body);
+  struct Request {
+    wire::Exchange& exchange;
+    const wire::CallContext& context;
+    wire::S3Body& body;
+  };
+  // common: what an error answer must carry too.
+  S3Result Run(const Request& request, wire::Headers& common);
 
   ObjectStore& store_;
   const S3Router router_;
+  BucketRulesCache rules_;
 };
 
 }  // namespace sabia::s3

@@ -324,9 +324,9 @@ TEST_F(S3ApiTest, ErrorDocumentGolden) {
 }
 
 TEST_F(S3ApiTest, TheRestOfS3IsRefusedByName) {
-  const auto refused = Do({"PUT", "/bkt?accelerate"});
+  const auto refused = Do({"PUT", "/bkt?replication"});
   EXPECT_EQ(refused.status, 501U);
-  EXPECT_THAT(refused.body, HasSubstr("PutBucketAccelerateConfiguration is not implemented"));
+  EXPECT_THAT(refused.body, HasSubstr("PutBucketReplication is not implemented"));
   EXPECT_EQ(Outcome({"DELETE", "/bkt?policy"}), "501 NotImplemented");
   EXPECT_EQ(Outcome({"DELETE", "/bkt?acl"}), "405 MethodNotAllowed");
   EXPECT_EQ(Do({"HEAD", "/bkt"}).status, 200U) << "the bucket must still be there";
@@ -335,6 +335,64 @@ TEST_F(S3ApiTest, TheRestOfS3IsRefusedByName) {
   EXPECT_THAT(Do({"GET", "/bkt?versioning"}).body, HasSubstr("<VersioningConfiguration "));
   EXPECT_THAT(Do({"GET", "/bkt?acl"}).body, HasSubstr("<Permission>FULL_CONTROL</Permission>"));
   EXPECT_EQ(Outcome({"GET", "/bkt/k?versionId=abc"}), "400 InvalidArgument");
+  EXPECT_THAT(
+      Do({"POST", "/bkt", {{"Content-Type", "multipart/form-data; boundary=x"}}, "--x"}).body,
+      HasSubstr("PostObject"));
+}
+
+TEST_F(S3ApiTest, WhatNoBucketHasIsAnsweredTruthfully) {
+  EXPECT_THAT(Do({"GET", "/bkt?logging"}).body, HasSubstr("<BucketLoggingStatus "));
+  EXPECT_THAT(Do({"GET", "/bkt?notification"}).body, HasSubstr("<NotificationConfiguration "));
+  EXPECT_THAT(Do({"GET", "/bkt?requestPayment"}).body, HasSubstr("<Payer>BucketOwner</Payer>"));
+  EXPECT_THAT(Do({"GET", "/bkt?inventory"}).body, HasSubstr("<IsTruncated>false</IsTruncated>"));
+  EXPECT_EQ(Outcome({"GET", "/bkt?website"}), "404 NoSuchWebsiteConfiguration");
+  EXPECT_EQ(Outcome({"DELETE", "/bkt?website"}), "204 ");
+  EXPECT_EQ(Outcome({"GET", "/bkt?object-lock"}), "404 ObjectLockConfigurationNotFoundError");
+  EXPECT_EQ(Outcome({"GET", "/bkt/none?retention"}), "404 NoSuchKey");
+  PutKeys({"k"});
+  EXPECT_EQ(Outcome({"GET", "/bkt/k?retention"}), "400 InvalidRequest");
+  EXPECT_EQ(Outcome({"GET", "/none?logging"}), "404 NoSuchBucket");
+}
+
+TEST_F(S3ApiTest, WhatIsNotImplementedCanBeTurnedOffButNotOn) {
+  EXPECT_EQ(Outcome({"PUT", "/bkt?notification", {}, "<NotificationConfiguration/>"}), "200 ");
+  const auto topic = Do({"PUT",
+                         "/bkt?notification",
+                         {},
+                         "<NotificationConfiguration><TopicConfiguration/>"
+                         "</NotificationConfiguration>"});
+  EXPECT_EQ(topic.status, 501U);
+  EXPECT_THAT(topic.body, HasSubstr("TopicConfiguration of NotificationConfiguration"));
+  EXPECT_EQ(Outcome({"PUT", "/bkt?logging", {}, "<BucketLoggingStatus/>"}), "200 ");
+  const auto payer = [&](const std::string& who) {
+    return Outcome(
+        {"PUT",
+         "/bkt?requestPayment",
+         {},
+         "<RequestPaymentConfiguration><Payer>" + who + "</Payer></RequestPaymentConfiguration>"});
+  };
+  EXPECT_EQ(payer("BucketOwner"), "200 ");
+  EXPECT_EQ(payer("Requester"), "501 NotImplemented");
+  EXPECT_EQ(payer(""), "400 MalformedXML");
+}
+
+TEST_F(S3ApiTest, AttributesOfAnObject) {
+  ASSERT_TRUE(Put("bkt", "k", "hello"));
+  const auto get = [&](const std::string& attributes) {
+    return Do({"GET", "/bkt/k?attributes", {{"x-amz-object-attributes", attributes}}});
+  };
+  EXPECT_EQ(get("ETag,Checksum,ObjectParts,StorageClass,ObjectSize").body,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<GetObjectAttributesResponse xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+            "<ETag>5d41402abc4b2a76b9719d911017c592</ETag><Checksum><ChecksumCRC32>NhCmhg=="
+            "</ChecksumCRC32><ChecksumType>FULL_OBJECT</ChecksumType></Checksum>"
+            "<StorageClass>STANDARD</StorageClass><ObjectSize>5</ObjectSize>"
+            "</GetObjectAttributesResponse>");
+  EXPECT_EQ(get("ETag").headers.Get("last-modified"), "Tue, 14 Nov 2023 22:13:20 GMT");
+  EXPECT_EQ(Outcome({"GET", "/bkt/k?attributes"}), "400 InvalidRequest");
+  EXPECT_EQ(get("Colour").status, 400U);
+  EXPECT_EQ(Outcome({"GET", "/bkt/none?attributes", {{"x-amz-object-attributes", "ETag"}}}),
+            "404 NoSuchKey");
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ tl::unexpected<wire::AwsError> RefuseKey(wire::AwsError error, std::string_view 
 void AddCommon(const S3Call& call, wire::Headers& headers) {
   headers.Add("x-amz-request-id", call.context.request_id);
   headers.Add("x-amz-id-2", call.context.request_id);
+  for (const auto& [name, value] : call.common.fields()) headers.Add(name, value);
 }
 
 S3Result RequireBucket(const S3Call& call) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "s3/bucket_rules.h"
 #include "s3/engine.h"
 #include "s3/names.h"
 #include "s3/xml.h"
@@ -26,6 +27,9 @@ struct S3Call {
   const wire::Headers& fields;
   // The target's, as it was when the request came; nullptr when there is none.
   BucketHandle bucket = nullptr;
+  std::shared_ptr<const BucketRules> rules = nullptr;
+  // What the bucket's rules add to every answer: CORS.
+  wire::Headers common = {};
 
   const wire::Headers& headers() const { return fields; }
   bool is_head() const { return exchange.head().method == "HEAD"; }
@@ -44,7 +48,7 @@ using S3Result = wire::AwsResult<void>;
 // An empty answer, or one with an XML document; adds what AddCommon adds.
 S3Result Answer(S3Call& call, unsigned status, wire::Headers headers = {});
 S3Result AnswerXml(S3Call& call, std::string document, wire::Headers headers = {});
-// What every answer carries: x-amz-request-id.
+// What every answer carries: x-amz-request-id and the call's common headers.
 void AddCommon(const S3Call& call, wire::Headers& headers);
 
 // NoSuchBucket unless the target's bucket exists.

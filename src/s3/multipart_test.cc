@@ -119,6 +119,51 @@ TEST_F(S3MultipartTest, CopiesRangesIntoParts) {
       "400 InvalidArgument");
 }
 
+TEST_F(S3MultipartTest, PartsAreDescribedWhereTheyHaveChecksums) {
+  const auto begun = Do({"POST", "/bkt/big?uploads", {{"x-amz-checksum-algorithm", "CRC32"}}});
+  const std::string id = Between(begun.body, "<UploadId>", "</UploadId>");
+  const std::string first = Part(id, 1, std::string(kPartBytesMin, 'x'));
+  const std::string second = Part(id, 2, "hello");
+  ASSERT_EQ(Outcome({"POST",
+                     "/bkt/big?uploadId=" + id,
+                     {},
+                     "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + first +
+                         "</ETag></Part><Part><PartNumber>2</PartNumber><ETag>" + second +
+                         "</ETag></Part></CompleteMultipartUpload>"}),
+            "200 ");
+  const auto attributes =
+      Do({"GET",
+          "/bkt/big?attributes",
+          {{"x-amz-object-attributes", "ObjectParts"}, {"x-amz-part-number-marker", "1"}}});
+  EXPECT_THAT(attributes.body,
+              HasSubstr("<Part><PartNumber>2</PartNumber><Size>5</Size><ChecksumCRC32>NhCmhg=="
+                        "</ChecksumCRC32></Part><PartsCount>2</PartsCount>"));
+  EXPECT_THAT(attributes.body, Not(HasSubstr("<PartNumber>1</PartNumber>")));
+  const auto part = Do({"GET", "/bkt/big?partNumber=2", {{"x-amz-checksum-mode", "ENABLED"}}});
+  EXPECT_EQ(part.body, "hello");
+  EXPECT_EQ(part.headers.Get("x-amz-checksum-crc32"), "NhCmhg==");
+}
+
+TEST_F(S3MultipartTest, FoldersOfUploads) {
+  const auto begin = [&](const std::string& key) {
+    const auto begun = Do({"POST", "/bkt/" + key + "?uploads"});
+    return Between(begun.body, "<UploadId>", "</UploadId>");
+  };
+  for (const char* key : {"a/1", "a/2", "b", "c/1"}) begin(key);
+  const std::string first = Do({"GET", "/bkt?uploads&delimiter=%2F&max-uploads=2"}).body;
+  EXPECT_THAT(first, HasSubstr("<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes>"));
+  EXPECT_THAT(first, HasSubstr("<Key>b</Key>"));
+  EXPECT_THAT(first, HasSubstr("<NextKeyMarker>b</NextKeyMarker>"));
+  const std::string marker = Between(first, "<NextUploadIdMarker>", "</NextUploadIdMarker>");
+  const std::string second =
+      Do({"GET", "/bkt?uploads&delimiter=%2F&key-marker=b&upload-id-marker=" + marker}).body;
+  EXPECT_THAT(second, HasSubstr("<Prefix>c/</Prefix>"));
+  EXPECT_THAT(second, Not(HasSubstr("<Key>b</Key>")));
+  const std::string third = Do({"GET", "/bkt?uploads&delimiter=%2F&key-marker=a%2F"}).body;
+  EXPECT_THAT(third, Not(HasSubstr("<Prefix>a/</Prefix>")));
+  EXPECT_THAT(third, HasSubstr("<Key>b</Key>"));
+}
+
 TEST_F(S3MultipartTest, Lists) {
   const std::string id = Begin();
   Part(id, 1, "x");

@@ -40,7 +40,8 @@ S3Result AddOverrides(const S3Call& call, wire::Headers& headers) {
 // What of the object is sent.
 struct Slice {
   ByteRange range;
-  bool partial = false;  // 206
+  bool partial = false;                            // 206
+  std::optional<std::size_t> part = std::nullopt;  // counts from 0
 };
 
 wire::AwsResult<Slice> ChoosePart(const S3Call& call, const ObjectInfo& info) {
@@ -56,7 +57,8 @@ wire::AwsResult<Slice> ChoosePart(const S3Call& call, const ObjectInfo& info) {
   if (info.parts.empty()) return Slice{{0, info.size}, info.size > 0};
   std::uint64_t offset = 0;
   for (int i = 0; i + 1 < number; ++i) offset += info.parts[static_cast<std::size_t>(i)];
-  return Slice{{offset, info.parts[static_cast<std::size_t>(number - 1)]}, true};
+  const auto index = static_cast<std::size_t>(number - 1);
+  return Slice{{offset, info.parts[index]}, true, index};
 }
 
 wire::AwsResult<Slice> ChooseSlice(const S3Call& call, const ObjectInfo& info) {
@@ -73,6 +75,13 @@ wire::AwsResult<Slice> ChooseSlice(const S3Call& call, const ObjectInfo& info) {
   return Slice{**range, true};
 }
 
+void AddPartChecksum(const ObjectInfo& info, std::size_t part, wire::Headers& headers) {
+  for (const auto& [name, value] : PartChecksum(info, part)) {
+    headers.Add("x-amz-checksum-" + name, value);
+    headers.Add("x-amz-checksum-type", std::string(ChecksumTypeOf(info.checksums.at(name))));
+  }
+}
+
 wire::Headers DescribeObject(const S3Call& call, const ObjectInfo& info, const Slice& slice) {
   wire::Headers headers;
   AddMetadata(info.metadata, headers);
@@ -84,8 +93,9 @@ wire::Headers DescribeObject(const S3Call& call, const ObjectInfo& info, const S
   headers.Add("Accept-Ranges", "bytes");
   // A client compares the checksum with what it received, so a piece must not carry that of the
   // whole.
-  if (!slice.partial && call.headers().Get("x-amz-checksum-mode") == "ENABLED") {
-    AddChecksums(info.checksums, headers);
+  if (call.headers().Get("x-amz-checksum-mode") == "ENABLED") {
+    if (!slice.partial) AddChecksums(info.checksums, headers);
+    if (slice.part) AddPartChecksum(info, *slice.part, headers);
   }
   if (slice.partial) {
     headers.Add("Content-Range",

@@ -22,6 +22,9 @@ struct SettingKind {
 inline constexpr SettingKind kTaggingSetting = {"tagging", "NoSuchTagSet",
                                                 "The TagSet does not exist"};
 
+inline constexpr SettingKind kCorsSetting = {"cors", "NoSuchCORSConfiguration",
+                                             "The CORS configuration does not exist"};
+
 // The document, or nullptr.
 const std::string* FindSetting(const BucketInfo& bucket, const SettingKind& kind);
 

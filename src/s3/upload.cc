@@ -185,6 +185,16 @@ wire::AwsResult<std::string> ReceiveDocument(S3Call& call, const BodyClaims& cla
   return out;
 }
 
+std::map<std::string, std::string> PartChecksum(const ObjectInfo& object, std::size_t index) {
+  if (object.checksums.size() != 1) return {};
+  const std::string& name = object.checksums.begin()->first;
+  const auto algorithm = ParseChecksumAlgorithm(name);
+  if (!algorithm) return {};
+  const std::size_t size = ChecksumSize(*algorithm);
+  if ((index + 1) * size > object.part_checksums.size()) return {};
+  return {{name, Base64Encode(std::string_view(object.part_checksums).substr(index * size, size))}};
+}
+
 std::string ToUpper(std::string_view name) {
   std::string out(name);
   for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;

@@ -38,6 +38,8 @@ void AddChecksums(const std::map<std::string, std::string>& checksums, wire::Hea
 // ChecksumCRC32 and, where asked for, ChecksumType.
 void WriteChecksums(XmlWriter& xml, const std::map<std::string, std::string>& checksums,
                     bool with_type);
+// Of one part, by its place; empty when the object keeps none.
+std::map<std::string, std::string> PartChecksum(const ObjectInfo& object, std::size_t index);
 // "CRC32" of "crc32".
 std::string ToUpper(std::string_view name);
 // COMPOSITE when the value counts parts.

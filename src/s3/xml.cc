@@ -87,6 +87,11 @@ XmlWriter& XmlWriter::Text(std::string_view text) {
   return *this;
 }
 
+XmlWriter& XmlWriter::Raw(std::string_view xml) {
+  out_.append(xml);
+  return *this;
+}
+
 std::string XmlWriter::Finish() {
   while (!open_.empty()) Close();
   return std::move(out_);

@@ -25,6 +25,8 @@ class XmlWriter {
   XmlWriter& Element(std::string_view name, std::string_view text);
   // Characters of the element that is open.
   XmlWriter& Text(std::string_view text);
+  // Elements that are written already.
+  XmlWriter& Raw(std::string_view xml);
   // Closes what is open.
   std::string Finish();
 

@@ -140,6 +140,45 @@ def test_tags_and_classes(s3, bucket):
     s3.delete_bucket_tagging(Bucket=bucket)
 
 
+def test_attributes(s3, bucket):
+    s3.put_object(Bucket=bucket, Key="k", Body=b"hello", ChecksumAlgorithm="SHA256")
+    wanted = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"]
+    small = s3.get_object_attributes(Bucket=bucket, Key="k", ObjectAttributes=wanted)
+    assert (small["ObjectSize"], small["StorageClass"]) == (5, "STANDARD")
+    assert small["Checksum"]["ChecksumSHA256"] == "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
+    s3.upload_fileobj(io.BytesIO(b"y" * 9_000_000), bucket, "parts", ExtraArgs={"ChecksumAlgorithm": "SHA256"})
+    parts = s3.get_object_attributes(Bucket=bucket, Key="parts", ObjectAttributes=wanted)["ObjectParts"]
+    assert parts["TotalPartsCount"] == 2 and [p["Size"] for p in parts["Parts"]] == [8 << 20, 9_000_000 - (8 << 20)]
+    one = s3.get_object(Bucket=bucket, Key="parts", PartNumber=2, ChecksumMode="ENABLED")
+    assert one["ChecksumSHA256"] == parts["Parts"][1]["ChecksumSHA256"] and one["PartsCount"] == 2
+
+
+def test_browsers_are_told_what_the_bucket_allows(engine, s3, bucket):
+    url = f"{engine.endpoint()}/{bucket}/k"
+
+    def ask(method, **headers):
+        request = urllib.request.Request(url, headers={k.replace("_", "-"): v for k, v in headers.items()}, method=method)
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return answer.status, answer.headers
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers
+
+    origin = "http://console.example"
+    assert ask("OPTIONS", Origin=origin, Access_Control_Request_Method="GET")[0] == 403
+    s3.put_bucket_cors(Bucket=bucket, CORSConfiguration={"CORSRules": [
+        {"AllowedOrigins": [origin], "AllowedMethods": ["GET"], "AllowedHeaders": ["*"], "ExposeHeaders": ["ETag"]}]})
+    status, headers = ask("OPTIONS", Origin=origin, Access_Control_Request_Method="GET",
+                          Access_Control_Request_Headers="authorization")
+    assert status == 200 and headers["Access-Control-Allow-Origin"] == origin
+    assert headers["Access-Control-Allow-Headers"] == "authorization"
+    status, headers = ask("GET", Origin=origin)  # unsigned: refused, but readable for the page
+    assert status == 403 and headers["Access-Control-Allow-Origin"] == origin
+    assert s3.get_bucket_cors(Bucket=bucket)["CORSRules"][0]["ExposeHeaders"] == ["ETag"]
+    s3.delete_bucket_cors(Bucket=bucket)
+    assert refusal(lambda: s3.get_bucket_cors(Bucket=bucket)) == (404, "NoSuchCORSConfiguration")
+
+
 @pytest.mark.parametrize("version", ["s3v4", "s3"])
 def test_presigned_urls(engine, s3, bucket, version):
     signer = engine.client("s3", config=Config(signature_version=version))

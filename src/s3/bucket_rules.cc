@@ -1,0 +1,44 @@
+#include "s3/bucket_rules.h"
+
+#include <mutex>
+
+#include "base/log.h"
+#include "s3/settings.h"
+
+namespace sabia::s3 {
+namespace {
+
+// The parsed document of this kind, or nothing.
+template <typename Parse>
+auto ReadSetting(const BucketInfo& bucket, const SettingKind& kind, Parse parse) {
+  using Parsed = typename decltype(parse(std::string_view()))::value_type;
+  const std::string* const document = FindSetting(bucket, kind);
+  if (document == nullptr) return Parsed();
+  auto parsed = parse(*document);
+  if (parsed) return std::move(*parsed);
+  LogError("bucket '{}' has a document '{}' that cannot be read: {}", bucket.name, kind.name,
+           parsed.error().message);
+  return Parsed();
+}
+
+std::shared_ptr<const BucketRules> Read(const BucketInfo& bucket) {
+  auto out = std::make_shared<BucketRules>();
+  out->cors = ReadSetting(bucket, kCorsSetting, ParseCors);
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<const BucketRules> BucketRulesCache::Get(const BucketHandle& bucket) {
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = entries_.find(bucket->name);
+    if (found != entries_.end() && found->second.source == bucket) return found->second.rules;
+  }
+  auto rules = Read(*bucket);
+  const std::unique_lock lock(mutex_);
+  entries_.insert_or_assign(bucket->name, Entry{bucket, rules});
+  return rules;
+}
+
+}  // namespace sabia::s3
