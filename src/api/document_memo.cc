@@ -4,18 +4,17 @@ namespace sabia::api {
 
 DocumentMemo::DocumentMemo() : slots_(std::make_unique<std::array<Slot, kSlots>>()) {}
 
-wire::AwsResult<wire::EncodedAnswer> DocumentMemo::Get(std::string_view name,
-                                                       std::string_view document,
-                                                       const Encode& encode) {
-  Slot& slot = (*slots_)[std::hash<std::string_view>()(name) % kSlots];
+wire::AwsResult<wire::EncodedAnswer> DocumentMemo::Get(const Key& key, const Encode& encode) {
+  Slot& slot = (*slots_)[std::hash<std::string_view>()(key.name) % kSlots];
   {
     const std::lock_guard lock(slot.mutex);
-    if (slot.answer && slot.document == document) return slot.answer;
+    if (slot.answer && slot.aged == key.aged && slot.document == key.document) return slot.answer;
   }
-  ASSIGN_OR_RETURN(wire::EncodedAnswer answer, encode(document));
-  if (document.size() <= kBytesMax && answer->size() <= kBytesMax) {
+  ASSIGN_OR_RETURN(wire::EncodedAnswer answer, encode(key.document));
+  if (key.document.size() <= kBytesMax && answer->size() <= kBytesMax) {
     const std::lock_guard lock(slot.mutex);
-    slot.document = document;
+    slot.document = key.document;
+    slot.aged = key.aged;
     slot.answer = answer;
   }
   return answer;

@@ -1,5 +1,5 @@
-// Answers that are a function of a stored document alone, kept as text for as long as the document
-// stays the same.
+// Answers that are a function of a stored document and its age, kept as text for as long as both
+// stay the same.
 //
 // A hit costs a comparison of the documents, about a tenth of a microsecond, instead of decoding,
 // building and encoding. Comparing the text itself, not a revision, makes a stale answer
@@ -28,15 +28,21 @@ class DocumentMemo {
 
   using Encode = std::function<wire::AwsResult<wire::EncodedAnswer>(std::string_view document)>;
 
+  struct Key {
+    std::string_view name;
+    std::string_view document;
+    bool aged = false;
+  };
+
   DocumentMemo();
   // The kept answer for exactly this document, or what encode makes of it. Errors are not kept.
-  wire::AwsResult<wire::EncodedAnswer> Get(std::string_view name, std::string_view document,
-                                           const Encode& encode);
+  wire::AwsResult<wire::EncodedAnswer> Get(const Key& key, const Encode& encode);
 
  private:
   struct Slot {
     std::mutex mutex;
     std::string document;
+    bool aged = false;
     wire::EncodedAnswer answer;
   };
   std::unique_ptr<std::array<Slot, kSlots>> slots_;

@@ -7,13 +7,14 @@ namespace {
 
 class DocumentMemoTest : public ::testing::Test {
  protected:
-  std::string Get(std::string_view name, std::string_view document) {
-    const auto answer = memo_.Get(
-        name, document, [this](std::string_view text) -> wire::AwsResult<wire::EncodedAnswer> {
-          ++encoded_;
-          if (text == "bad") return wire::RefuseValidation("bad document");
-          return std::make_shared<const std::string>("<" + std::string(text) + ">");
-        });
+  std::string Get(std::string_view name, std::string_view document, bool aged = false) {
+    const auto answer =
+        memo_.Get({name, document, aged},
+                  [this](std::string_view text) -> wire::AwsResult<wire::EncodedAnswer> {
+                    ++encoded_;
+                    if (text == "bad") return wire::RefuseValidation("bad document");
+                    return std::make_shared<const std::string>("<" + std::string(text) + ">");
+                  });
     return answer ? **answer : answer.error().message;
   }
 
@@ -26,6 +27,13 @@ TEST_F(DocumentMemoTest, EncodesOncePerDocument) {
   EXPECT_EQ(Get("a", "one"), "<one>");
   EXPECT_EQ(encoded_, 1);
   EXPECT_EQ(Get("a", "two"), "<two>");
+  EXPECT_EQ(encoded_, 2);
+}
+
+TEST_F(DocumentMemoTest, EncodesAnewWhenTheDocumentHasAged) {
+  EXPECT_EQ(Get("a", "one", false), "<one>");
+  EXPECT_EQ(Get("a", "one", true), "<one>");
+  EXPECT_EQ(Get("a", "one", true), "<one>");
   EXPECT_EQ(encoded_, 2);
 }
 

@@ -169,52 +169,78 @@ AwsResult<void> TrainingJobs::CheckStorage(const wire::CallContext& context,
   return {};
 }
 
-TrainingJobs::Answer TrainingJobs::Create(const wire::CallContext& context,
-                                          const json::object& request) {
+// The job that the request asks for, or why there can be none. Takes what it needs of the request.
+AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& context,
+                                                   json::object& request) {
   RETURN_IF_ERROR(RefuseUnsupportedFields(CreateTrainingJobFields(), request));
-  model::TrainingJob job;
-  job.request = request;
-  CompleteRequest(job.request);
-  RETURN_IF_ERROR(CheckRequest(job.request));
-  RETURN_IF_ERROR(CheckInstanceTypes(instances_, job.request));
-  job.name = NameOf(request);
-  job.arn = TrainingJobArn(context.region, context.principal.account, job.name);
-  if (resources_.Get(store::Kind::kTrainingJob, job.name)) return NameTaken(job.arn);
-  RETURN_IF_ERROR(CheckStorage(context, job.request));
-
-  job.uid = random_.Hex(12);
-  job.region = context.region;
-  job.account = context.principal.account;
-  job.created = context.now;
-  job.notes = NotesOnRequest(job.request);
-  job.request.erase("Tags");  // tags live beside the record and change without it
-  model::EnterStatus(job, "Starting", "Starting the training job", context.now);
-  const Status written = resources_.Commit(
-      {{store::Change::Op::kInsert, store::RowOf(job, 0), TagsOf(request), job.arn}});
-  if (written) {
-    LogInfo("training job '{}' accepted: {} x {}, {}", job.name, job.InstanceCount(),
-            GetString(*FindObject(job.request, "ResourceConfig"), "InstanceType", "groups"),
-            job.IsSpot() ? "spot" : "on-demand");
-    return json::object{{"TrainingJobArn", job.arn}};
+  CompleteRequest(request);
+  RETURN_IF_ERROR(CheckRequest(request));
+  RETURN_IF_ERROR(CheckInstanceTypes(instances_, request));
+  std::string name = NameOf(request);
+  std::string arn = TrainingJobArn(context.region, context.principal.account, name);
+  if (auto usable = CheckStorage(context, request); !usable) {
+    // A name that is taken is said first. Otherwise the commit finds that out.
+    if (resources_.Get(store::Kind::kTrainingJob, name)) return NameTaken(arn);
+    return tl::make_unexpected(std::move(usable).error());
   }
-  if (written.error().code == ErrorCode::kAlreadyExists) return NameTaken(job.arn);
-  return Pass(written.error());
+  std::vector<std::string> notes = NotesOnRequest(request);
+  // Constructed with the request: assigning it would copy it (ParseJsonAtOnce).
+  model::TrainingJob job{.uid = random_.Hex(12),
+                         .name = std::move(name),
+                         .arn = std::move(arn),
+                         .region = context.region,
+                         .account = context.principal.account,
+                         .created = context.now,
+                         .modified = context.now,
+                         .request = std::move(request),
+                         .notes = std::move(notes)};
+  model::EnterStatus(job, "Starting", "Starting the training job", context.now);
+  return job;
 }
 
-AwsResult<wire::EncodedAnswer> TrainingJobs::Describe(const json::object& request) {
+void TrainingJobs::Create(const wire::CallContext& context, json::object request,
+                          const wire::LaterReply& reply) {
+  auto accepted = Accept(context, request);
+  if (!accepted) return reply(tl::make_unexpected(std::move(accepted).error()));
+  const auto job = std::make_shared<model::TrainingJob>(std::move(*accepted));
+  store::Tags tags = TagsOf(job->request);
+  job->request.erase("Tags");  // tags live beside the record and change without it
+  std::vector<store::Change> changes;
+  changes.push_back({store::Change::Op::kInsert, store::RowOf(*job, 0), std::move(tags), job->arn,
+                     accepted_ != nullptr});
+  resources_.CommitLater(std::move(changes), [this, job, reply](const Status& written) {
+    if (!written) {
+      return reply(written.error().code == ErrorCode::kAlreadyExists ? NameTaken(job->arn)
+                                                                     : Pass(written.error()));
+    }
+    LogInfo("training job '{}' accepted: {} x {}, {}", job->name, job->InstanceCount(),
+            GetString(*FindObject(job->request, "ResourceConfig"), "InstanceType", "groups"),
+            job->IsSpot() ? "spot" : "on-demand");
+    json::object answer{{"TrainingJobArn", job->arn}};
+    if (accepted_) accepted_(std::make_unique<model::TrainingJob>(std::move(*job)));
+    reply(std::move(answer));
+  });
+}
+
+AwsResult<wire::EncodedAnswer> TrainingJobs::Describe(const wire::CallContext& context,
+                                                      const json::object& request) {
   const std::string_view name = FindString(request, "TrainingJobName").value_or("");
   const auto row = resources_.Get(store::Kind::kTrainingJob, name);
   if (!row)
     return row.error().code == ErrorCode::kNotFound ? RefuseUnknownTrainingJob()
                                                     : Pass(row.error());
+  // A job that waits is shown as waiting from then on, without a change of its record.
+  const bool aged = context.now >= row->created + model::kShowWaitingAfter;
   return described_.Get(
-      name, row->document, [&](std::string_view) -> AwsResult<wire::EncodedAnswer> {
-        ASSIGN_OR_RETURN(const model::TrainingJob job, Decode(*row));
+      {name, row->document, aged}, [&](std::string_view) -> AwsResult<wire::EncodedAnswer> {
+        ASSIGN_OR_RETURN(model::TrainingJob job, Decode(*row));
+        if (aged) model::ShowWaiting(job, context.now);
         return std::make_shared<const std::string>(json::serialize(DescribeView(job)));
       });
 }
 
-TrainingJobs::Answer TrainingJobs::List(const json::object& request) {
+TrainingJobs::Answer TrainingJobs::List(const wire::CallContext& context,
+                                        const json::object& request) {
   json::array summaries;
   json::object out;
   // No job has a warm pool or a training plan (both are refused at create), so no job matches these
@@ -228,7 +254,8 @@ TrainingJobs::Answer TrainingJobs::List(const json::object& request) {
     }
     if (!page) return Pass(page.error());
     for (const store::Resource& row : page->rows) {
-      ASSIGN_OR_RETURN(const model::TrainingJob job, Decode(row));
+      ASSIGN_OR_RETURN(model::TrainingJob job, Decode(row));
+      model::ShowWaiting(job, context.now);
       summaries.push_back(SummaryView(job));
     }
     if (!page->next_token.empty()) out["NextToken"] = page->next_token;
@@ -345,13 +372,15 @@ void RegisterTrainingJobs(wire::ActionTable& table, TrainingJobs& jobs) {
   const auto add = [&table](const char* action, wire::ActionHandler handler) {
     table.Add("sagemaker", action, std::move(handler));
   };
-  add("CreateTrainingJob",
-      [&jobs](const CallContext& c, const json::object& in) { return jobs.Create(c, in); });
+  table.AddLater("sagemaker", "CreateTrainingJob",
+                 [&jobs](const CallContext& c, json::object in, const wire::LaterReply& reply) {
+                   jobs.Create(c, std::move(in), reply);
+                 });
   table.AddEncoded(
       "sagemaker", "DescribeTrainingJob",
-      [&jobs](const CallContext&, const json::object& in) { return jobs.Describe(in); });
+      [&jobs](const CallContext& c, const json::object& in) { return jobs.Describe(c, in); });
   add("ListTrainingJobs",
-      [&jobs](const CallContext&, const json::object& in) { return jobs.List(in); });
+      [&jobs](const CallContext& c, const json::object& in) { return jobs.List(c, in); });
   add("StopTrainingJob",
       [&jobs](const CallContext& c, const json::object& in) { return jobs.Stop(c, in); });
   add("UpdateTrainingJob",

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -38,10 +39,18 @@ class TrainingJobs {
       : options_(options), resources_(resources), buckets_(buckets), random_(random) {}
 
   using Answer = wire::AwsResult<json::object>;
-  Answer Create(const wire::CallContext& context, const json::object& request);
+  // Who is told of each created job once it is durable, instead of the store's listener: on the
+  // thread of a committer, so it must be quick. Set before the first request.
+  using AcceptedListener = std::function<void(std::unique_ptr<model::TrainingJob>)>;
+  void OnAccepted(AcceptedListener listener) { accepted_ = std::move(listener); }
+
+  // Replies when the job is durable.
+  void Create(const wire::CallContext& context, json::object request,
+              const wire::LaterReply& reply);
   // As text, kept while the record stays the same: clients ask far more often than records change.
-  wire::AwsResult<wire::EncodedAnswer> Describe(const json::object& request);
-  Answer List(const json::object& request);
+  wire::AwsResult<wire::EncodedAnswer> Describe(const wire::CallContext& context,
+                                                const json::object& request);
+  Answer List(const wire::CallContext& context, const json::object& request);
   Answer Stop(const wire::CallContext& context, const json::object& request);
   Answer Update(const wire::CallContext& context, const json::object& request);
   Answer Delete(const json::object& request);
@@ -61,6 +70,8 @@ class TrainingJobs {
   using Edit = std::function<wire::AwsResult<bool>(model::TrainingJob&)>;
   wire::AwsResult<void> Change(const wire::CallContext& context, std::string_view name,
                                const Edit& edit);
+  wire::AwsResult<model::TrainingJob> Accept(const wire::CallContext& context,
+                                             json::object& request);
   wire::AwsResult<void> CheckStorage(const wire::CallContext& context, const json::object& request);
   wire::AwsResult<void> CheckChannel(const wire::CallContext& context, const json::object& request,
                                      const json::object& channel);
@@ -72,6 +83,7 @@ class TrainingJobs {
   DocumentMemo described_;
   objects::Buckets& buckets_;
   env::Random& random_;
+  AcceptedListener accepted_;
 };
 
 // Adds the SageMaker actions to the table, under "sagemaker".

@@ -56,6 +56,42 @@ class TrainingJobsTest : public ApiFixture {
   TrainingJobs jobs_;
 };
 
+TEST_F(TrainingJobsTest, TellsOfEachCreatedJobInsteadOfTheStore) {
+  std::vector<std::string> told;
+  int heard = 0;
+  resources_->OnCommit([&](store::Kind, const std::string&) { ++heard; });
+  jobs_.OnAccepted([&](std::unique_ptr<model::TrainingJob> job) {
+    const auto row = resources_->Get(store::Kind::kTrainingJob, job->name);
+    ASSERT_TRUE(row.has_value()) << "told before it is there";
+    EXPECT_EQ(ParseJsonObject(row->document).value(), job->ToJson());
+    told.push_back(job->name);
+  });
+  ASSERT_TRUE(Create("a").has_value());
+  EXPECT_FALSE(Create("a").has_value());
+  ASSERT_TRUE(Create("b").has_value());
+  EXPECT_EQ(told, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(heard, 0);
+}
+
+TEST_F(TrainingJobsTest, AJobThatWaitsIsPendingAfterASecond) {
+  ASSERT_TRUE(Create("j").has_value());
+  clock_.Advance(Millis(999));
+  EXPECT_EQ(GetString(Describe("j"), "SecondaryStatus"), "Starting");
+  clock_.Advance(Millis(1));
+  const json::object described = Describe("j");
+  EXPECT_EQ(GetString(described, "SecondaryStatus"), "Pending");
+  const json::array& transitions = *FindArray(described, "SecondaryStatusTransitions");
+  ASSERT_EQ(transitions.size(), 2u);
+  EXPECT_EQ(GetString(transitions[1].get_object(), "StatusMessage"),
+            "Training job waiting for capacity");
+  EXPECT_EQ(GetDouble(transitions[1].get_object(), "StartTime"),
+            GetDouble(described, "CreationTime") + 1);
+  const json::object listed = Ok("sagemaker", "ListTrainingJobs", "{}");
+  EXPECT_EQ(
+      GetString(FindArray(listed, "TrainingJobSummaries")->at(0).get_object(), "SecondaryStatus"),
+      "Pending");
+}
+
 TEST_F(TrainingJobsTest, DescribeEchoesTheRequestWithTheServicesDefaults) {
   ASSERT_TRUE(Create("abalone-1").has_value());
   const json::object expected = *ParseJsonObject(R"({

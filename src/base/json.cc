@@ -1,14 +1,21 @@
 #include "base/json.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 namespace sabia {
 
-Result<json::value> ParseJson(std::string_view text) {
+namespace {
+
+Result<json::value> Parse(std::string_view text, json::storage_ptr storage) {
   boost::system::error_code ec;
   json::parse_options options;
   options.max_depth = 64;
-  json::stream_parser parser(json::storage_ptr(), options);
+  std::array<unsigned char, 4096> scratch;  // of the parser itself
+  json::stream_parser parser(json::storage_ptr(), options, scratch.data(), scratch.size());
+  parser.reset(std::move(storage));
   const std::size_t used = parser.write_some(text.data(), text.size(), ec);
   if (!ec && used < text.size()) {
     return Fail(ErrorCode::kInvalidArgument, "extra data behind the JSON text at byte {}", used);
@@ -18,6 +25,16 @@ Result<json::value> ParseJson(std::string_view text) {
     return Fail(ErrorCode::kInvalidArgument, "bad JSON at byte {}: {}", used, ec.message());
   }
   return parser.release();
+}
+
+}  // namespace
+
+Result<json::value> ParseJson(std::string_view text) { return Parse(text, json::storage_ptr()); }
+
+Result<json::value> ParseJsonAtOnce(std::string_view text) {
+  constexpr std::size_t kFirstBlockMax = 16 << 10;
+  const std::size_t block = std::min(kFirstBlockMax, 512 + 3 * text.size());
+  return Parse(text, json::make_shared_resource<json::monotonic_resource>(block));
 }
 
 Result<json::object> ParseJsonObject(std::string_view text) {

@@ -192,6 +192,8 @@ class DaemonImpl final : public Daemon {
                      control::LocalControl::Create({*resources_, *series_, *objects_, *buckets_,
                                                     *authority_, files_, clock_, random_},
                                                    std::move(options)));
+    training_jobs_->OnAccepted(
+        [this](std::unique_ptr<model::TrainingJob> job) { control_->Accepted(std::move(job)); });
     return {};
   }
 

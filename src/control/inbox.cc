@@ -10,6 +10,12 @@ void Inbox::Changed(const std::string& job) {
   arrived_.notify_one();
 }
 
+void Inbox::Accepted(std::unique_ptr<model::TrainingJob> job) {
+  const std::lock_guard lock(mutex_);
+  letters_.accepted.push_back(std::move(job));
+  if (letters_.accepted.size() == 1) arrived_.notify_one();
+}
+
 void Inbox::Poked(const std::string& instance) {
   const std::lock_guard lock(mutex_);
   // A poke that is lost here costs latency only: instances are looked at every second.
@@ -40,14 +46,18 @@ Inbox::Letters Inbox::Take() {
   return std::exchange(letters_, Letters{});
 }
 
-bool Inbox::Empty() const {
-  return letters_.changed.empty() && letters_.poked.empty() && letters_.done.empty() &&
-         letters_.swept == 0;
+bool Inbox::Urgent() const {
+  return !letters_.changed.empty() || !letters_.poked.empty() || !letters_.done.empty() ||
+         letters_.swept > 0;
 }
 
-void Inbox::Wait(Millis at_most) {
+bool Inbox::Empty() const { return !Urgent() && letters_.accepted.empty(); }
+
+void Inbox::Wait(Millis at_most, bool patient) {
   std::unique_lock lock(mutex_);
   arrived_.wait_for(lock, at_most, [this] { return closed_ || !Empty(); });
+  if (!patient || Empty()) return;
+  arrived_.wait_for(lock, kPatience, [this] { return closed_ || Urgent(); });
 }
 
 bool Inbox::closed() {

@@ -23,24 +23,30 @@ class Inbox {
 
   struct Letters {
     std::map<std::string, int> changed;  // name of a job → how often
-    std::set<std::string> poked;         // instance ids
+    std::vector<std::unique_ptr<model::TrainingJob>> accepted;
+    std::set<std::string> poked;  // instance ids
     std::vector<std::unique_ptr<JobWork>> done;
     int swept = 0;  // finished removals
   };
 
   void Changed(const std::string& job);
+  void Accepted(std::unique_ptr<model::TrainingJob> job);
   void Poked(const std::string& instance);
   void Done(std::unique_ptr<JobWork> work);
   void Swept();
   void Close();  // wakes the reader for good
 
   Letters Take();
-  // Until there are letters, the inbox is closed, or the time is over.
-  void Wait(Millis at_most);
+  // Until there are letters, the inbox is closed, or the time is over. Patient: accepted jobs alone
+  // are let come together for kPatience first, so that a thousand of them wake the reader a few
+  // times only.
+  static constexpr Millis kPatience{5};
+  void Wait(Millis at_most, bool patient);
   bool closed();
 
  private:
   bool Empty() const;
+  bool Urgent() const;
 
   std::mutex mutex_;
   std::condition_variable arrived_;

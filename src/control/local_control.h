@@ -45,6 +45,8 @@ class LocalControl {
   // Recovers, then runs until Stop. The endpoint must answer by now: agents use it.
   Status Start();
   void Stop();
+  // Instead of Resources::OnCommit, when a job was created: see TrainingController.
+  void Accepted(std::unique_ptr<model::TrainingJob> job) { training_.Accepted(std::move(job)); }
 
  private:
   LocalControl(const LocalControlParts& parts, LocalControlOptions options,

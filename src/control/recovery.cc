@@ -42,7 +42,7 @@ Status TrainingController::Recover() {
     const bool queued =
         record->phase == model::TrainingPhase::kQueued && !leases.contains(row.name);
     if (queued) {
-      AdoptQueued(std::move(*record));
+      AdoptQueued(std::move(*record), row.revision);
     } else {
       leases.try_emplace(row.name);
     }
@@ -58,21 +58,27 @@ Status TrainingController::Recover() {
   return {};
 }
 
-void TrainingController::AdoptQueued(model::TrainingJob record) {
+// A job without leases, as it is stored.
+void TrainingController::AdoptQueued(model::TrainingJob record, std::int64_t revision) {
   const std::string name = record.name;
   Job& job = JobNamed(name);
-  job.work->leases_known = true;
-  job.work->stale_instances = false;
+  JobWork& work = *job.work;
+  work.leases_known = true;
+  work.stale_instances = false;
   job_of_uid_[record.uid] = name;
   const fleet::Demand demand = fleet::DemandOf(record, offer_);
-  plan::TrainingSnapshot seen;
-  seen.job = std::move(record);
-  seen.now = ports_.clock.Wall();
+  // Constructed with the record: assigning it would copy its request.
+  const plan::TrainingSnapshot seen{.job = std::move(record), .now = ports_.clock.Wall()};
+  if (capacity_.waiting() < kWaitingKeptWhole) {
+    work.job = seen.job;
+    work.revision = revision;
+    work.stale_record = false;
+  }
   if (!demand.never.empty() || plan::NextStep(seen, settings_.worker.rules)) {
     MakeReady(name);
     return;
   }
-  capacity_.Enqueue({name, seen.job.created, demand.vcpus, demand.memory_bytes, demand.alone});
+  Wait(job, seen.job, {name, seen.job.created, demand.vcpus, demand.memory_bytes, demand.alone});
   if (const auto due = plan::NextDue(seen, settings_.worker.rules)) Arm(name, job, *due);
 }
 

@@ -11,13 +11,19 @@ namespace {
 // Longest sleep of the loop: a jump of the wall clock is noticed after that.
 constexpr Millis kTurnMax{60'000};
 constexpr std::size_t kPositionsTold = 8;
+// So many jobs at the head of the queue say in their records that they wait, and so often it is
+// seen whether there are new ones. The others are shown as waiting all the same
+// (model::ShowWaiting).
+constexpr std::size_t kWaitingTold = 100;
+constexpr Millis kTellingInterval{200};
 constexpr std::size_t kGarbagePerTask = 64;
 // Directories are removed when nothing else is to do: file systems make files more slowly while
 // they remove others. So long, or so many of them, may wait.
 constexpr Seconds kGarbageAgeMax{10};
 constexpr std::size_t kGarbageMax = 2048;
-// So many waiting jobs are kept whole; the records of more are read again when their turn comes.
-constexpr std::size_t kWaitingKeptWhole = 256;
+
+// Of a record that was just created.
+constexpr std::int64_t kFirstRevision = 1;
 
 std::string_view UidOf(std::string_view instance_id) {
   return instance_id.substr(0, instance_id.find('-'));
@@ -39,7 +45,11 @@ TrainingController::~TrainingController() { Stop(); }
 
 void TrainingController::Start() {
   thread_ = std::thread([this] {
-    while (!inbox_.closed()) inbox_.Wait(Turn());
+    while (!inbox_.closed()) {
+      const Millis wait = Turn();
+      // Who comes behind others is in no hurry.
+      inbox_.Wait(wait, capacity_.waiting() > 0);
+    }
   });
 }
 
@@ -58,6 +68,10 @@ void TrainingController::RecordChanged(store::Kind kind, const std::string& name
   if (kind == store::Kind::kTrainingJob) inbox_.Changed(name);
 }
 
+void TrainingController::Accepted(std::unique_ptr<model::TrainingJob> job) {
+  inbox_.Accepted(std::move(job));
+}
+
 void TrainingController::Poke(const std::string& instance_id) { inbox_.Poked(instance_id); }
 
 Millis TrainingController::Turn() {
@@ -69,6 +83,7 @@ Millis TrainingController::Turn() {
   FireTimers();
   SweepRunning();
   TellPositions();
+  TellWaiting();
   Admit();
   Dispatch();
   CollectGarbage();
@@ -91,16 +106,25 @@ void TrainingController::MakeReady(const std::string& name) {
   ready_.push_back(name);
 }
 
-void TrainingController::Hear(const Inbox::Letters& letters) {
-  for (const auto& [name, count] : letters.changed) {
-    Job& job = JobNamed(name);
-    if (!job.work) {
-      job.wakes += count;  // judged when the look is over
+void TrainingController::HearChanged(const std::string& name, int count) {
+  Job& job = JobNamed(name);
+  if (!job.work) {
+    job.wakes += count;  // judged when the look is over
+  } else {
+    job.stale_record = true;
+    MakeReady(name);
+  }
+}
+
+void TrainingController::Hear(Inbox::Letters& letters) {
+  for (std::unique_ptr<model::TrainingJob>& job : letters.accepted) {
+    if (jobs_.contains(job->name)) {
+      HearChanged(job->name, 1);  // an earlier job of that name is not forgotten yet
     } else {
-      job.stale_record = true;
-      MakeReady(name);
+      AdoptQueued(std::move(*job), kFirstRevision);
     }
   }
+  for (const auto& [name, count] : letters.changed) HearChanged(name, count);
   for (const std::string& instance : letters.poked) {
     const auto name = job_of_uid_.find(UidOf(instance));
     if (name == job_of_uid_.end()) continue;
@@ -134,9 +158,7 @@ void TrainingController::Settle(const std::string& name, Job& job, bool again) {
   if (work.revision != 0) job_of_uid_[work.job.uid] = name;
   if (work.ticket && !work.granted) {
     if (!job.grant) {
-      capacity_.Release(name);  // the lease of an attempt that is over
-      capacity_.Enqueue(*work.ticket);
-      enqueued_.push_back(name);
+      Wait(job, work.job, *work.ticket);
     } else {
       again = true;
     }
@@ -154,11 +176,23 @@ void TrainingController::Settle(const std::string& name, Job& job, bool again) {
   if (again) MakeReady(name);
 }
 
+void TrainingController::Wait(Job& job, const model::TrainingJob& record,
+                              fleet::Capacity::Ticket ticket) {
+  enqueued_.push_back(ticket.job);
+  if (capacity_.Waits(ticket.job)) return;
+  capacity_.Release(ticket.job);  // the lease of an attempt that is over
+  capacity_.Enqueue(std::move(ticket));
+  job.waited = job.told = false;
+  job.tells_at = model::QueuedSince(record) + settings_.worker.rules.show_waiting_after;
+  to_tell_ = true;
+}
+
 void TrainingController::Admit() {
   for (const std::string& name : capacity_.Admit()) {
     Job& job = JobNamed(name);
     job.grant = true;
     MakeReady(name);
+    to_tell_ = capacity_.waiting() > 0;  // others have moved up
   }
   ForgetWaiting();
 }
@@ -166,9 +200,11 @@ void TrainingController::Admit() {
 // Thousands of waiting jobs keep their place only; the record is read again when their turn comes.
 void TrainingController::ForgetWaiting() {
   for (const std::string& name : enqueued_) {
-    if (capacity_.waiting() <= kWaitingKeptWhole || !capacity_.Waits(name)) continue;
+    if (!capacity_.Waits(name)) continue;
     const auto job = jobs_.find(name);
-    if (job == jobs_.end() || !job->second.work) continue;
+    if (job == jobs_.end()) continue;
+    job->second.waited = true;
+    if (capacity_.waiting() <= kWaitingKeptWhole || !job->second.work) continue;
     job->second.work->job = model::TrainingJob{};
     job->second.work->stale_record = true;
   }
@@ -210,6 +246,23 @@ void TrainingController::TellPositions() {
   }
 }
 
+void TrainingController::TellWaiting() {
+  const MonoTime now = ports_.clock.Mono();
+  if (!to_tell_ || now - last_told_ < kTellingInterval) return;
+  last_told_ = now;
+  to_tell_ = false;
+  for (const std::string& name : capacity_.Head(kWaitingTold)) {
+    const auto job = jobs_.find(name);
+    if (job == jobs_.end() || job->second.told) continue;
+    if (job->second.tells_at > ports_.clock.Wall()) {
+      to_tell_ = true;
+    } else {
+      job->second.told = true;
+      MakeReady(name);
+    }
+  }
+}
+
 void TrainingController::Dispatch() {
   std::size_t turn = ready_.size();  // jobs that are being looked at go to the back, once
   while (turn-- > 0 && in_flight_ < settings_.parallel_looks) {
@@ -230,6 +283,7 @@ void TrainingController::Look(const std::string& name, Job& job) {
   work.stale_record = work.stale_record || job.stale_record;
   work.stale_instances = work.stale_instances || job.stale_instances;
   work.granted = work.granted || job.grant;
+  work.waited = job.waited;
   work.waits_for = capacity_.WaitReason(name);
   job.stale_record = job.stale_instances = job.grant = false;
   ++in_flight_;
@@ -265,6 +319,7 @@ Millis TrainingController::UntilNext() {
     wait = std::min(wait, settings_.sweep_interval - since);
   }
   if (capacity_.waiting() > 0) wait = std::min(wait, settings_.position_interval);
+  if (to_tell_) wait = std::min(wait, kTellingInterval);
   if (!garbage_.empty() && !sweeping_) wait = std::min<Millis>(wait, kGarbageAgeMax);
   if (!timers_.empty()) wait = std::min(wait, timers_.top().due - ports_.clock.Wall());
   return std::max(wait, Millis(0));

@@ -3,7 +3,7 @@
 // Level-based: a committed record, a poke of an agent, a timer or the one-second sweep over running
 // instances only marks a job as worth a look; what happens then depends on what is found. A look
 // (training_worker.h) runs on the executor, one at a time per job. Waiting jobs cost a place in the
-// queue and a timer, nothing else.
+// queue and a timer, nothing else: only those near its head are looked at, to say that they wait.
 //
 // Crash safety: nothing here is remembered. Recover() reads the live records and leases, finds
 // running agents by their locks, and goes on.
@@ -60,6 +60,9 @@ class TrainingController {
 
   // For Resources::OnCommit.
   void RecordChanged(store::Kind kind, const std::string& name);
+  // Instead of RecordChanged, when a job was created: it is not read again. As it was committed, at
+  // its first revision.
+  void Accepted(std::unique_ptr<model::TrainingJob> job);
   // For agents' datagrams and Launcher::OnExit.
   void Poke(const std::string& instance_id);
 
@@ -68,12 +71,18 @@ class TrainingController {
   bool idle() const { return in_flight_ == 0 && ready_.empty() && !sweeping_; }
 
  private:
+  // So many waiting jobs are kept whole; the records of more are read again when their turn comes.
+  static constexpr std::size_t kWaitingKeptWhole = 256;
+
   struct Job {
     std::unique_ptr<JobWork> work;  // null while a look is under way
     bool ready = false;             // stands in ready_
     bool stale_record = false;      // apply at the next look
     bool stale_instances = false;
     bool grant = false;
+    bool waited = false;      // it was not granted at once
+    bool told = false;        // its record says that it waits
+    WallTime tells_at;        // when it should
     int wakes = 0;            // commits heard of since the look began
     std::uint64_t timer = 0;  // sequence number of its only valid timer
   };
@@ -86,7 +95,8 @@ class TrainingController {
 
   Job& JobNamed(const std::string& name);
   void MakeReady(const std::string& name);
-  void Hear(const Inbox::Letters& letters);
+  void Hear(Inbox::Letters& letters);
+  void HearChanged(const std::string& name, int count);
   void Absorb(std::unique_ptr<JobWork> work);
   void Settle(const std::string& name, Job& job, bool again);
   void Admit();
@@ -95,11 +105,13 @@ class TrainingController {
   void FireTimers();
   void SweepRunning();
   void TellPositions();
+  void TellWaiting();
+  void Wait(Job& job, const model::TrainingJob& record, fleet::Capacity::Ticket ticket);
   void Dispatch();
   void Look(const std::string& name, Job& job);
   void CollectGarbage();
   Millis UntilNext();
-  void AdoptQueued(model::TrainingJob record);
+  void AdoptQueued(model::TrainingJob record, std::int64_t revision);
   void AdoptRunning(const std::string& name, const std::vector<model::InstanceRecord>& leases,
                     WallTime created);
 
@@ -125,6 +137,8 @@ class TrainingController {
   int in_flight_ = 0;
   MonoTime last_sweep_;
   MonoTime last_positions_;
+  MonoTime last_told_;
+  bool to_tell_ = false;  // a job near the head of the queue has not said yet that it waits
   std::thread thread_;
 };
 

@@ -173,11 +173,12 @@ plan::TrainingSnapshot TrainingWorker::Snapshot(JobWork& work) {
   if (!demand.never.empty()) {
     seen.capacity = {Answer::kNever, demand.never, {}, {}};
   } else if (work.granted) {
-    seen.capacity = {Answer::kGranted, "", std::move(demand.slices), std::move(demand.notes)};
+    seen.capacity = {Answer::kGranted, "", std::move(demand.slices), std::move(demand.notes),
+                     work.waited};
   } else {
     work.ticket = fleet::Capacity::Ticket{work.job.name, work.job.created, demand.vcpus,
                                           demand.memory_bytes, demand.alone};
-    if (!work.waits_for.empty()) seen.capacity = {Answer::kWaiting, work.waits_for, {}, {}};
+    if (!work.waits_for.empty()) seen.capacity = {Answer::kWaiting, work.waits_for, {}, {}, true};
   }
   return seen;
 }

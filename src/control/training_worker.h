@@ -27,6 +27,7 @@ struct JobWork {
   bool stale_instances = true;  // observe them again
   bool leases_known = false;  // the instance records were read once; after that only we change them
   bool granted = false;       // the capacity gave the job its instances
+  bool waited = false;        // not at once
   std::string waits_for;      // what a queued job waits for, when it is time to say so
 
   std::int64_t revision = 0;  // 0: no such record

@@ -21,7 +21,9 @@ inline constexpr std::int64_t kVolumeGiBMax =
     16'384;  // guide: volume of a training instance, 16 TiB
 inline constexpr std::size_t kFailureReasonCharsMax = 1'024;  // model: FailureReason
 inline constexpr Seconds kSpotNotice{120};                    // guide: EC2 spot interruption notice
-inline constexpr std::size_t kNotesPerJobMax = 50;            // ours: a record must stay small
+inline constexpr Millis kShowWaitingAfter{
+    1'000};  // ours: jobs placed sooner never say that they wait
+inline constexpr std::size_t kNotesPerJobMax = 50;  // ours: a record must stay small
 
 // Tags: model, TagList. ListTags never returns fewer than 50 a page.
 inline constexpr std::size_t kTagsPerResourceMax = 50;

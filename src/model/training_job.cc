@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/json_fields.h"
+#include "model/limits.h"
 
 namespace sabia::model {
 namespace {
@@ -72,6 +73,37 @@ std::optional<Seconds> LimitOf(const json::object& request, std::string_view mem
 
 Seconds RoundUp(Millis duration) { return std::chrono::ceil<Seconds>(duration); }
 
+json::object WithoutRequest(const TrainingJob& job, const json::storage_ptr& storage) {
+  const auto metric = [](const FinalMetric& m) { return m.ToJson(); };
+  const auto channel = [](const ChannelReport& c) { return c.ToJson(); };
+  json::object out({{"uid", job.uid},
+                    {"name", job.name},
+                    {"arn", job.arn},
+                    {"region", job.region},
+                    {"account", job.account},
+                    {"created", ToUnixMillis(job.created)},
+                    {"modified", ToUnixMillis(job.modified)},
+                    {"phase", Name(job.phase)},
+                    {"secondary_status", job.secondary_status},
+                    {"transitions", ListToJson(job.transitions, TransitionToJson)},
+                    {"attempts", ListToJson(job.attempts, AttemptToJson)},
+                    {"failure_reason", job.failure_reason},
+                    {"failure_is_ours", job.failure_is_ours},
+                    {"final_metrics", ListToJson(job.final_metrics, metric)},
+                    {"channels", ListToJson(job.channels, channel)},
+                    {"model_uploaded", job.model_uploaded},
+                    {"stop_reason", Name(job.stop_reason)},
+                    {"interrupt_attempt", job.interrupt_attempt},
+                    {"retries", job.retries},
+                    {"notes", TextsToJson(job.notes)}},
+                   storage);
+  AddTime(out, "training_start", job.training_start);
+  AddTime(out, "training_end", job.training_end);
+  AddTime(out, "stop_requested", job.stop_requested);
+  AddTime(out, "reclaim_at", job.reclaim_at);
+  return out;
+}
+
 StopReason StopReasonOf(std::string_view name) {
   return ParseStopReason(name).value_or(StopReason::kNone);
 }
@@ -81,32 +113,17 @@ StopReason StopReasonOf(std::string_view name) {
 std::string_view Name(TrainingPhase phase) { return NameOf(kPhases, phase); }
 
 json::object TrainingJob::ToJson() const {
-  json::object out{
-      {"uid", uid},
-      {"name", name},
-      {"arn", arn},
-      {"region", region},
-      {"account", account},
-      {"created", ToUnixMillis(created)},
-      {"modified", ToUnixMillis(modified)},
-      {"request", request},
-      {"phase", Name(phase)},
-      {"secondary_status", secondary_status},
-      {"transitions", ListToJson(transitions, TransitionToJson)},
-      {"attempts", ListToJson(attempts, AttemptToJson)},
-      {"failure_reason", failure_reason},
-      {"failure_is_ours", failure_is_ours},
-      {"final_metrics", ListToJson(final_metrics, [](const FinalMetric& m) { return m.ToJson(); })},
-      {"channels", ListToJson(channels, [](const ChannelReport& c) { return c.ToJson(); })},
-      {"model_uploaded", model_uploaded},
-      {"stop_reason", Name(stop_reason)},
-      {"interrupt_attempt", interrupt_attempt},
-      {"retries", retries},
-      {"notes", TextsToJson(notes)}};
-  AddTime(out, "training_start", training_start);
-  AddTime(out, "training_end", training_end);
-  AddTime(out, "stop_requested", stop_requested);
-  AddTime(out, "reclaim_at", reclaim_at);
+  json::object out = WithoutRequest(*this, json::storage_ptr());
+  out["request"] = request;
+  return out;
+}
+
+std::string TrainingJob::ToText() const {
+  std::array<unsigned char, 8192> scratch;
+  json::monotonic_resource memory(scratch.data(), scratch.size());
+  std::string out = json::serialize(WithoutRequest(*this, &memory));
+  out.back() = ',';
+  out.append("\"request\":").append(json::serialize(request)).append("}");
   return out;
 }
 
@@ -209,6 +226,18 @@ void EnterStatus(TrainingJob& job, std::string_view secondary, std::string_view 
   if (!job.transitions.empty()) job.transitions.back().end = now;
   job.transitions.push_back(
       Transition{std::string(secondary), now, std::nullopt, std::string(message)});
+}
+
+WallTime QueuedSince(const TrainingJob& job) {
+  if (job.attempts.empty()) return job.created;
+  return job.attempts.back().ended.value_or(job.attempts.back().launched);
+}
+
+void ShowWaiting(TrainingJob& job, WallTime now) {
+  if (job.phase != TrainingPhase::kQueued || !job.attempts.empty() || job.IsSpot()) return;
+  const WallTime since = QueuedSince(job) + kShowWaitingAfter;
+  if (job.secondary_status != "Starting" || now < since) return;
+  EnterStatus(job, "Pending", "Training job waiting for capacity", since);
 }
 
 std::optional<Seconds> TrainingTime(const TrainingJob& job, WallTime now) {

@@ -133,6 +133,7 @@ struct TrainingJob {
       notes;  // shown by `sabia jobs JOB`: limits not enforced, spot without checkpoint …
 
   json::object ToJson() const;
+  std::string ToText() const;  // of ToJson, without making it
   static Result<TrainingJob> FromJson(const json::object& document);
 
   // Facts of the request that the engine reads.
@@ -152,6 +153,13 @@ std::string_view PrimaryStatus(TrainingPhase phase);
 // times never go back.
 void EnterStatus(TrainingJob& job, std::string_view secondary, std::string_view message,
                  WallTime now);
+
+// Since when the job has been in kQueued, or was before its attempt.
+WallTime QueuedSince(const TrainingJob& job);
+// In a long queue the record of a job says that it waits only when its turn comes near: a commit
+// for each would cost more than its creation. This says it where a reader finds a job that was not
+// yet told: it is Pending from kShowWaitingAfter on, like every job that waits so long.
+void ShowWaiting(TrainingJob& job, WallTime now);
 
 // Sums over attempts, in whole seconds (rounded up), per instance; training counts from the first
 // ready to the end, billable only the intervals [ready, ended] of each attempt. Nothing before the

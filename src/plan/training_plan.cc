@@ -23,11 +23,6 @@ std::optional<WallTime> MaxWaitDeadline(const TrainingJob& job) {
   return job.created + *limit;
 }
 
-WallTime QueuedSince(const TrainingJob& job) {
-  if (job.attempts.empty()) return job.created;
-  return job.attempts.back().ended.value_or(job.attempts.back().launched);
-}
-
 // Before this time a reclaimed job finds no new capacity.
 WallTime PlaceableFrom(const TrainingJob& job, const TrainingRules& rules) {
   const bool reclaimed = !job.attempts.empty() && job.attempts.back().end_reason == "interrupted";
@@ -53,6 +48,7 @@ bool Passed(const std::optional<WallTime>& deadline, WallTime now) {
 Record Place(const TrainingSnapshot& seen) {
   Record record{seen.job};
   TrainingJob& job = record.job;
+  if (seen.capacity.waited) ShowWaiting(job, seen.now);
   const int number = static_cast<int>(job.attempts.size()) + 1;
   job.attempts.push_back({number, job.IsSpot(), std::max(seen.now, QueuedSince(job)), {}, {}, ""});
   for (const Slice& slice : seen.capacity.slices) {
@@ -79,8 +75,9 @@ Record Place(const TrainingSnapshot& seen) {
 }
 
 // A spot job that waits stays in Starting, as on AWS; others are Pending.
-std::optional<Action> ShowWaiting(const TrainingSnapshot& seen, const TrainingRules& rules) {
-  if (seen.now < QueuedSince(seen.job) + rules.show_waiting_after) return std::nullopt;
+std::optional<Action> SayWaiting(const TrainingSnapshot& seen, const TrainingRules& rules) {
+  const WallTime since = QueuedSince(seen.job) + rules.show_waiting_after;
+  if (seen.now < since) return std::nullopt;
   const std::string message = "Training job waiting for capacity: " + seen.capacity.reason;
   const std::string_view status = seen.job.IsSpot() ? "Starting" : "Pending";
   if (!seen.job.transitions.empty() && seen.job.transitions.back().message == message &&
@@ -88,7 +85,7 @@ std::optional<Action> ShowWaiting(const TrainingSnapshot& seen, const TrainingRu
     return std::nullopt;
   }
   Record record{seen.job};
-  EnterStatus(record.job, status, message, seen.now);
+  EnterStatus(record.job, status, message, since);
   return record;
 }
 
@@ -106,7 +103,7 @@ std::optional<Action> StepQueued(const TrainingSnapshot& seen, const TrainingRul
       if (seen.now < PlaceableFrom(job, rules)) return std::nullopt;
       return Place(seen);
     case CapacityView::Answer::kWaiting:
-      return ShowWaiting(seen, rules);
+      return SayWaiting(seen, rules);
     case CapacityView::Answer::kNotAsked:
       return std::nullopt;
   }
@@ -314,7 +311,9 @@ std::optional<WallTime> NextDue(const TrainingSnapshot& seen, const TrainingRule
     case TrainingPhase::kQueued:
       consider(MaxWaitDeadline(job));
       consider(MaxPendingDeadline(job));
-      consider(QueuedSince(job) + rules.show_waiting_after);
+      if (seen.capacity.answer == CapacityView::Answer::kWaiting) {
+        consider(QueuedSince(job) + rules.show_waiting_after);
+      }
       consider(PlaceableFrom(job, rules));
       break;
     case TrainingPhase::kLaunching:

@@ -16,7 +16,8 @@ namespace sabia::plan {
 
 std::optional<Action> NextStep(const TrainingSnapshot& seen, const TrainingRules& rules);
 
-// When to ask again although nothing happened: the next deadline after `seen.now`.
+// When to ask again although nothing happened: the next deadline after `seen.now`. That a job has
+// to say that it waits counts only when the capacity was asked.
 std::optional<WallTime> NextDue(const TrainingSnapshot& seen, const TrainingRules& rules);
 
 // What is left of MaxRuntimeInSeconds for the next attempt; nothing when there is no limit.

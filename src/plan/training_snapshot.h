@@ -9,6 +9,7 @@
 
 #include "model/instance.h"
 #include "model/instance_record.h"
+#include "model/limits.h"
 #include "model/training_job.h"
 
 namespace sabia::plan {
@@ -29,7 +30,7 @@ struct TrainingRules {
   // The agent enforces MaxRuntimeInSeconds; so long after the limit the planner does.
   Millis runtime_slack{30'000};
   // A job that waits for capacity says so after this time; jobs placed sooner save a commit.
-  Millis show_waiting_after{1'000};
+  Millis show_waiting_after = model::kShowWaitingAfter;
   // Starts of one agent that end without a sign of life before the instance counts as lost.
   int launches_max = 3;
   // Attempts in a row that end with a lost instance before the job fails; only those shorter than
@@ -75,6 +76,7 @@ struct CapacityView {
   std::string reason;
   std::vector<Slice> slices;       // in the order of instance numbers
   std::vector<std::string> notes;  // "ml.p3.2xlarge has 1 GPU, this machine none"
+  bool waited = false;             // it was not granted at once
 };
 
 struct TrainingSnapshot {

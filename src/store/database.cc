@@ -105,6 +105,10 @@ Status Database::Write(const Work& work) {
   return impl_->queue().Submit(work);
 }
 
+void Database::WriteLater(Work work, Done done) {
+  impl_->queue().SubmitLater(std::move(work), std::move(done));
+}
+
 Status Database::Read(const Work& work) {
   ASSIGN_OR_RETURN(const ReaderPool::Loan reader, impl_->readers().Borrow());
   RETURN_IF_ERROR(reader->Run("BEGIN"));

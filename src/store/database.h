@@ -1,17 +1,18 @@
 // A SQLite file with one writer and many readers.
 //
-// Write() queues a piece of work. The caller that came first runs all queued pieces in one
-// transaction, each in its own savepoint, and commits once (WAL, synchronous=FULL): group commit.
-// Write() returns when the commit is on disk; a piece that fails is rolled back alone and its error
-// returned. So an acknowledged write survives kill -9 and power loss, and 32 callers share one
-// fsync. A thread copies the WAL back into the file, so no commit waits for more than the tail of
-// that.
+// Write() queues a piece of work. One thread runs all queued pieces in one transaction and commits
+// once (WAL, synchronous=FULL): group commit (commit_queue.h). Write() returns when the commit is
+// on disk; a piece that fails is rolled back alone and its error returned. WriteLater() does not
+// wait and has a function called instead, so that one thread can have many writes under way. So an
+// acknowledged write survives kill -9 and power loss, and 32 callers share one fsync. A thread
+// copies the WAL back into the file, so no commit waits for more than the tail of that.
 //
 // Threading: thread-safe; work runs on the thread of this or another caller, so it must be short,
-// must not call Write() again and must not use what belongs to a thread. Read() runs on the calling
-// thread; nesting it is allowed but holds one connection per level. Errors: kIo, kCorrupt,
-// kResourceExhausted (disk full: the batch fails, the database stays usable), and whatever the work
-// returns.
+// must not call Write() again and must not use what belongs to a thread; it may run more than once,
+// with the effects of the run before undone in the database, but not in what it captured. Read()
+// runs on the calling thread; nesting it is allowed but holds one connection per level. Errors:
+// kIo, kCorrupt, kResourceExhausted (disk full: the batch fails, the database stays usable), and
+// whatever the work returns.
 #pragma once
 
 #include <functional>
@@ -45,7 +46,12 @@ class Database {
   static Result<std::unique_ptr<Database>> Open(DatabaseOptions options);
   ~Database();  // REQUIRES: no call is in progress
 
+  using Done = std::function<void(Status)>;
+
   Status Write(const Work& work);
+  // `done` is called when the work is durable, or failed and left no trace; on this or another
+  // thread, maybe before the return. It must be short, must not throw and must not write.
+  void WriteLater(Work work, Done done);
   // Against a consistent snapshot, which includes every write that was acknowledged before the
   // call.
   Status Read(const Work& work);

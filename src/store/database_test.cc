@@ -184,6 +184,41 @@ TEST_F(DatabaseTest, ThirtyTwoCallersShareCommitsAndFailAlone) {
   }
 }
 
+// Goal: writes that nobody waits for share commits with those that somebody does, each is answered
+// once, after it can be read, and a failing piece takes nobody with it.
+TEST_F(DatabaseTest, WritesWithoutWaitingAreAnsweredWhenTheyAreThere) {
+  constexpr int kCallers = 8;
+  constexpr int kWrites = 50;
+  std::atomic<int> answered{0};
+  std::atomic<int> wrong{0};
+  auto db = Open();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kCallers; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kWrites; ++i) {
+        const bool fail = i % 7 == 3;
+        db->WriteLater(
+            [=](Connection& c) -> Status {
+              RETURN_IF_ERROR(c.Run("INSERT INTO t VALUES(?, 1)", fmt::format("{}-{}", t, i)));
+              if (fail) return Fail(ErrorCode::kConflict, "as told");
+              return {};
+            },
+            [&, fail](const Status& status) {
+              if (status.has_value() == fail) ++wrong;
+              ++answered;
+            });
+        if (i % 10 == 0 && !Insert(*db, fmt::format("waited-{}-{}", t, i))) ++wrong;
+      }
+      // Behind all that this caller has written, in order.
+      if (!Insert(*db, fmt::format("last-{}", t))) ++wrong;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(answered, kCallers * kWrites);
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(Count(*db), kCallers * (kWrites - 7 + 5 + 1));
+}
+
 TEST_F(DatabaseTest, ReadersSeeASnapshotWhileWritesGoOn) {
   auto db = Open();
   ASSERT_TRUE(Insert(*db, "a"));

@@ -146,6 +146,11 @@ Status Apply(Connection& connection, const Change& change) {
   return Fail(ErrorCode::kInternal, "unknown change");
 }
 
+Status ApplyAll(Connection& connection, const std::vector<Change>& changes) {
+  for (const Change& change : changes) RETURN_IF_ERROR(Apply(connection, change));
+  return {};
+}
+
 Status ReadAll(Statement& rows, Kind kind, std::vector<Resource>& out) {
   while (true) {
     ASSIGN_OR_RETURN(const bool row, rows.Step());
@@ -227,15 +232,27 @@ Result<std::vector<Resource>> Resources::Children(Kind kind, std::string_view pa
 }
 
 Status Resources::Commit(const std::vector<Change>& changes) {
-  RETURN_IF_ERROR(database_.Write([&](Connection& connection) -> Status {
-    for (const Change& change : changes) RETURN_IF_ERROR(Apply(connection, change));
-    return {};
-  }));
-  if (!listener_) return {};
-  for (const Change& change : changes) {
-    if (!change.resource.name.empty()) listener_(change.resource.kind, change.resource.name);
-  }
+  RETURN_IF_ERROR(
+      database_.Write([&](Connection& connection) { return ApplyAll(connection, changes); }));
+  Tell(changes);
   return {};
+}
+
+void Resources::CommitLater(std::vector<Change> changes, Database::Done done) {
+  const auto kept = std::make_shared<const std::vector<Change>>(std::move(changes));
+  database_.WriteLater([kept](Connection& connection) { return ApplyAll(connection, *kept); },
+                       [this, kept, done = std::move(done)](Status status) {
+                         if (status) Tell(*kept);
+                         done(std::move(status));
+                       });
+}
+
+void Resources::Tell(const std::vector<Change>& changes) const {
+  if (!listener_) return;
+  for (const Change& change : changes) {
+    if (!change.resource.name.empty() && !change.silent)
+      listener_(change.resource.kind, change.resource.name);
+  }
 }
 
 Result<Tags> Resources::GetTags(std::string_view arn) {

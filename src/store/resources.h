@@ -56,7 +56,8 @@ struct Change {
   Op op = Op::kInsert;
   Resource resource;
   Tags tags;
-  std::string arn;  // owner of the tags; required when `tags` is not empty
+  std::string arn;      // owner of the tags; required when `tags` is not empty
+  bool silent = false;  // OnCommit's listener does not hear of it: the writer tells who must know
 };
 
 struct ListQuery {
@@ -104,6 +105,8 @@ class Resources {
 
   // All or nothing. Tags beyond kTagsMax for one ARN fail with kResourceExhausted.
   Status Commit(const std::vector<Change>& changes);
+  // The same without waiting: see Database::WriteLater.
+  void CommitLater(std::vector<Change> changes, Database::Done done);
 
   Result<Tags> GetTags(std::string_view arn);
 
@@ -112,6 +115,8 @@ class Resources {
   void OnCommit(std::function<void(Kind, const std::string&)> listener);
 
  private:
+  void Tell(const std::vector<Change>& changes) const;
+
   Database& database_;
   std::function<void(Kind, const std::string&)> listener_;
 };

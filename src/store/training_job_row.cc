@@ -11,7 +11,7 @@ Resource RowOf(const model::TrainingJob& job, std::int64_t revision) {
   row.modified = job.modified;
   row.live = !model::IsTerminal(job.phase);
   row.revision = revision;
-  row.document = json::serialize(job.ToJson());
+  row.document = job.ToText();
   return row;
 }
 

@@ -1,5 +1,8 @@
 #include "wire/action.h"
 
+#include <future>
+#include <utility>
+
 #include "base/check.h"
 
 namespace sabia::wire {
@@ -22,20 +25,33 @@ void ActionTable::AddEncoded(const std::string& service, const std::string& acti
   encoded_[service].emplace(action, std::move(handler));
 }
 
+void ActionTable::AddLater(const std::string& service, const std::string& action,
+                           LaterHandler handler) {
+  Add(service, action,
+      [handler](const CallContext& context, const json::object& input) -> AwsResult<json::object> {
+        // Shared: the one who sets it may still be at it when the one who waits goes on.
+        const auto outcome = std::make_shared<std::promise<AwsResult<json::object>>>();
+        handler(context, input, [outcome](AwsResult<json::object> result) {
+          outcome->set_value(std::move(result));
+        });
+        return outcome->get_future().get();
+      });
+  later_[service].emplace(action, std::move(handler));
+}
+
 const EncodedHandler* ActionTable::FindEncoded(const std::string& service,
                                                const std::string& action) const {
-  const auto actions = encoded_.find(service);
-  if (actions == encoded_.end()) return nullptr;
-  const auto found = actions->second.find(action);
-  return found == actions->second.end() ? nullptr : &found->second;
+  return FindIn(encoded_, service, action);
+}
+
+const LaterHandler* ActionTable::FindLater(const std::string& service,
+                                           const std::string& action) const {
+  return FindIn(later_, service, action);
 }
 
 const ActionHandler* ActionTable::Find(const std::string& service,
                                        const std::string& action) const {
-  const auto actions = handlers_.find(service);
-  if (actions == handlers_.end()) return nullptr;
-  const auto found = actions->second.find(action);
-  return found == actions->second.end() ? nullptr : &found->second;
+  return FindIn(handlers_, service, action);
 }
 
 }  // namespace sabia::wire

@@ -44,6 +44,13 @@ using EncodedAnswer = std::shared_ptr<const std::string>;
 using EncodedHandler =
     std::function<AwsResult<EncodedAnswer>(const CallContext&, const json::object& input)>;
 
+// For actions that commit: the handler hands its work on and returns, so that no thread waits for
+// the disk, and calls reply, exactly once, when the outcome is known: before it returns, or later
+// from any thread. reply may be copied; it never blocks on the client.
+using LaterReply = std::function<void(AwsResult<json::object>)>;
+using LaterHandler =
+    std::function<void(const CallContext&, json::object input, const LaterReply& reply)>;
+
 // All implemented actions, filled explicitly by main through the Register functions of api/.
 class ActionTable {
  public:
@@ -55,12 +62,28 @@ class ActionTable {
   void AddEncoded(const std::string& service, const std::string& action, EncodedHandler handler);
   // nullptr when the action has no encoded form.
   const EncodedHandler* FindEncoded(const std::string& service, const std::string& action) const;
+  // Find gives an action that waits, for where no answer can be given later.
+  void AddLater(const std::string& service, const std::string& action, LaterHandler handler);
+  // nullptr when the action answers before it returns.
+  const LaterHandler* FindLater(const std::string& service, const std::string& action) const;
   // nullptr when the action is not implemented.
   const ActionHandler* Find(const std::string& service, const std::string& action) const;
 
  private:
-  std::map<std::string, std::map<std::string, ActionHandler>> handlers_;
-  std::map<std::string, std::map<std::string, EncodedHandler>> encoded_;
+  template <typename T>
+  using Table = std::map<std::string, std::map<std::string, T>>;
+  template <typename T>
+  static const T* FindIn(const Table<T>& table, const std::string& service,
+                         const std::string& action) {
+    const auto actions = table.find(service);
+    if (actions == table.end()) return nullptr;
+    const auto found = actions->second.find(action);
+    return found == actions->second.end() ? nullptr : &found->second;
+  }
+
+  Table<ActionHandler> handlers_;
+  Table<EncodedHandler> encoded_;
+  Table<LaterHandler> later_;
 };
 
 }  // namespace sabia::wire

@@ -65,6 +65,16 @@ struct Dispatcher::Request {
   const Operation* operation = nullptr;
   std::string_view metric_action = "unknown";
   CallContext context;
+  MonoTime start;
+  bool later = false;  // a Waiting has the answer
+};
+
+// A request whose handler has returned and whose answer depends on somebody else.
+struct Dispatcher::Waiting {
+  std::unique_ptr<LaterAnswer> answer;
+  Call call;
+  std::string id, peer, method, path, by;
+  MonoTime start;
 };
 
 Dispatcher::Dispatcher(const DispatcherParts& parts, DispatcherOptions options)
@@ -82,8 +92,8 @@ void Dispatcher::AddExtension(const std::string& path, Extension extension) {
 }
 
 void Dispatcher::Handle(Exchange& exchange) {
-  const MonoTime start = clock_.Mono();
   Request request(exchange);
+  request.start = clock_.Mono();
   try {
     Route(request);
   } catch (const std::exception& error) {
@@ -94,7 +104,11 @@ void Dispatcher::Handle(Exchange& exchange) {
                 {"InternalFailure", 500, "an internal error; the daemon's log has more", {}});
     }
   }
-  Finish(request, start);
+  if (request.later) return;
+  Finish({request.context.request_id, request.head.peer, request.head.method, request.head.raw_path,
+          MetricService(request.route), request.metric_action, request.context.principal.arn,
+          request.start},
+         exchange.status());
 }
 
 // The one kind of request whose signature is not of version 4.
@@ -296,6 +310,35 @@ AwsResult<void> Dispatcher::CallEncoded(Request& request, const EncodedHandler& 
   return {};
 }
 
+bool Dispatcher::CallLater(Request& request, const LaterHandler& handler, json::object& input) {
+  auto answer = request.exchange.Later();
+  if (!answer) return false;
+  request.later = true;
+  const auto waiting = std::make_shared<Waiting>(
+      Waiting{std::move(answer),
+              {*request.route.schema, *request.operation, request.route.protocol},
+              request.context.request_id,
+              request.head.peer,
+              request.head.method,
+              request.head.raw_path,
+              request.context.principal.arn,
+              request.start});
+  handler(request.context, std::move(input),
+          [this, waiting](AwsResult<json::object> output) { AnswerLater(*waiting, output); });
+  return true;
+}
+
+void Dispatcher::AnswerLater(Waiting& waiting, const AwsResult<json::object>& output) {
+  Response response =
+      output ? EncodeSuccess(waiting.call, *output, waiting.id)
+             : EncodeError(waiting.call.schema, waiting.call.protocol, output.error(), waiting.id);
+  response.headers.Add("x-amzn-RequestId", waiting.id);
+  waiting.answer->Send(response);
+  Finish({waiting.id, waiting.peer, waiting.method, waiting.path, waiting.call.schema.name,
+          waiting.call.operation.name, waiting.by, waiting.start},
+         response.status);
+}
+
 AwsResult<void> Dispatcher::CallAction(Request& request, const std::string& body) {
   const ServiceSchema& schema = *request.route.schema;
   if (auto known = Authenticate(request, schema.signing_name, body); !known) {
@@ -319,6 +362,10 @@ AwsResult<void> Dispatcher::CallAction(Request& request, const std::string& body
     if (auto valid = Validate(*(*operation)->input, *input); !valid) {
       return tl::make_unexpected(std::move(valid).error());
     }
+  }
+  if (const LaterHandler* later = actions_.FindLater(request.route.service, request.route.action);
+      later != nullptr && CallLater(request, *later, *input)) {
+    return {};
   }
   const bool json = call.protocol == Protocol::kJson10 || call.protocol == Protocol::kJson11;
   if (const EncodedHandler* encoded =
@@ -361,15 +408,13 @@ void Dispatcher::SendJson(Request& request, unsigned status, const json::object&
   (void)request.exchange.Send(response);
 }
 
-void Dispatcher::Finish(const Request& request, MonoTime start) {
-  const std::chrono::nanoseconds latency = clock_.Mono() - start;
-  const unsigned status = request.exchange.status();
-  metrics_.Record({MetricService(request.route), request.metric_action, status, latency});
+void Dispatcher::Finish(const Trace& trace, unsigned status) {
+  const std::chrono::nanoseconds latency = clock_.Mono() - trace.start;
+  metrics_.Record({trace.service, trace.action, status, latency});
   const LogLevel level = status >= 500 && status != 503 ? LogLevel::kError : LogLevel::kDebug;
   LogAt(level, "request id={} peer={} method={} path={} service={} action={} status={} us={} by={}",
-        request.context.request_id, request.head.peer, request.head.method, request.head.raw_path,
-        MetricService(request.route), request.metric_action, status, latency.count() / 1000,
-        request.context.principal.arn);
+        trace.id, trace.peer, trace.method, trace.path, trace.service, trace.action, status,
+        latency.count() / 1000, trace.by);
 }
 
 }  // namespace sabia::wire

@@ -62,6 +62,12 @@ class Dispatcher final : public Handler {
 
  private:
   struct Request;
+  struct Waiting;
+  // What the log and the metrics say of a request.
+  struct Trace {
+    std::string_view id, peer, method, path, service, action, by;
+    MonoTime start;
+  };
 
   void Route(Request& request);
   static bool IsS3Url(const Request& request);
@@ -72,13 +78,16 @@ class Dispatcher final : public Handler {
   AwsResult<void> CallAction(Request& request, const std::string& body);
   AwsResult<void> CallEncoded(Request& request, const EncodedHandler& handler,
                               const json::object& input);
+  // False: this request cannot be answered later.
+  bool CallLater(Request& request, const LaterHandler& handler, json::object& input);
+  void AnswerLater(Waiting& waiting, const AwsResult<json::object>& output);
   AwsResult<const Operation*> FindAction(Request& request, const std::string& body);
   AwsResult<void> Authenticate(Request& request, std::string_view service, std::string_view body);
   AwsResult<std::string> ReadBody(Request& request);
   void FillContext(Request& request);
   void SendError(Request& request, const AwsError& error);
   void SendJson(Request& request, unsigned status, const json::object& body);
-  void Finish(const Request& request, MonoTime start);
+  void Finish(const Trace& trace, unsigned status);
 
   const ActionTable& actions_;
   S3Handler& s3_;

@@ -49,6 +49,11 @@ class DispatcherTest : public ::testing::Test {
           if (name == "none") return RefuseValidation("no such job");
           return std::make_shared<const std::string>("{\"kept\":\"" + name + "\"}");
         });
+    actions_.AddLater("sagemaker", "CreateTrainingJob",
+                      [this](const CallContext&, const json::object&, const LaterReply& reply) {
+                        later_ = reply;
+                        if (!answers_later_) reply(json::object{{"TrainingJobArn", "at once"}});
+                      });
     dispatcher_.AddExtension("/-/echo", [](const CallContext&, const json::object& input) {
       return AwsResult<json::object>(input);
     });
@@ -65,6 +70,9 @@ class DispatcherTest : public ::testing::Test {
     std::string service = "sagemaker";
   };
 
+  bool answers_later_ = false;
+  LaterReply later_;
+  std::function<void(const LaterReply&)> outcome_;
   SigningIdentity identity_{kRoot.id, kRoot.secret, "", "us-west-2", ""};
 
   Response Send(const Ask& ask, bool sign = true) {
@@ -81,8 +89,11 @@ class DispatcherTest : public ::testing::Test {
     head.raw_query = ask.query;
     head.headers = request.headers;
     FakeExchange exchange(std::move(head), ask.body);
+    exchange.answers_later = answers_later_;
     dispatcher_.Handle(exchange);
     EXPECT_TRUE(exchange.answered());
+    if (answers_later_) outcome_(later_);
+    later_ = nullptr;
     return exchange.answer();
   }
   static Ask Action(const std::string& target, const std::string& body) {
@@ -128,6 +139,27 @@ TEST_F(DispatcherTest, SendsKeptTextAsItIs) {
               HasSubstr("no such job"));
   EXPECT_THAT(Send(Action("SageMaker.StopTrainingJob", R"({"TrainingJobName":"-"})")).body,
               HasSubstr("ValidationException"));
+}
+
+constexpr char kCreate[] =
+    R"({"TrainingJobName":"a","RoleArn":"arn:aws:iam::123456789012:role/r","OutputDataConfig":
+        {"S3OutputPath":"s3://b/o"}})";
+
+TEST_F(DispatcherTest, AnswersAnActionWhenItsOutcomeIsKnown) {
+  const Ask ask = Action("SageMaker.CreateTrainingJob", kCreate);
+  EXPECT_EQ(Send(ask).body, R"({"TrainingJobArn":"at once"})");
+  answers_later_ = true;
+  outcome_ = [](const LaterReply& reply) { reply(json::object{{"TrainingJobArn", "later"}}); };
+  const Response later = Send(ask);
+  EXPECT_EQ(later.status, 200u);
+  EXPECT_EQ(later.body, R"({"TrainingJobArn":"later"})");
+  EXPECT_TRUE(later.headers.Has("x-amzn-RequestId"));
+  outcome_ = [](const LaterReply& reply) {
+    reply(Refuse("ResourceInUse", 400, "that name is taken"));
+  };
+  const Response refused = Send(ask);
+  EXPECT_EQ(refused.status, 400u);
+  EXPECT_THAT(refused.body, HasSubstr("that name is taken"));
 }
 
 TEST_F(DispatcherTest, SpeaksTheQueryProtocol) {

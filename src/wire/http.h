@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -82,6 +83,15 @@ class BodyReader {
 // Reads all; kResourceExhausted beyond limit.
 Result<std::string> ReadAll(BodyReader& body, std::size_t limit);
 
+// The right to answer a request after its handler has returned. It ends with Send; one that is
+// dropped answers 500. Threading: belongs to one thread at a time, which need not be the handler's.
+class LaterAnswer {
+ public:
+  virtual ~LaterAnswer() = default;
+  // Once. Never blocks on the client.
+  virtual void Send(const Response& response) = 0;
+};
+
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -101,7 +111,14 @@ class Exchange {
   // length bytes of the descriptor from offset; sendfile(2) where the connection allows it.
   virtual Status SendFile(int fd, std::uint64_t offset, std::uint64_t length) = 0;
 
-  // Whether an answer was begun; true also after a failed attempt, for it cannot be repeated.
+  // Takes the answer out of the handler's hands, so that no thread has to wait for what it waits
+  // for. From then on the handler must not use this exchange, nor what it refers to, once another
+  // thread may have the answer. nullptr: not possible here (unread body, more bytes of the
+  // connection are in our hands); then the handler answers before it returns.
+  virtual std::unique_ptr<LaterAnswer> Later() { return nullptr; }
+
+  // Whether an answer was begun, or taken by Later; true also after a failed attempt, for it cannot
+  // be repeated.
   virtual bool answered() const = 0;
   // The status that was answered; 0 before.
   virtual unsigned status() const { return 0; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "base/log.h"
 
@@ -17,14 +18,14 @@ bool CanStartHead(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= '
 
 }  // namespace
 
-HttpSession::HttpSession(Handler& handler, const HttpLimits& limits, env::Clock& clock,
-                         HttpCounters& counters)
-    : handler_(handler),
-      limits_(limits),
-      clock_(clock),
-      counters_(counters),
-      parser_(limits.head),
-      storage_(limits.head.bytes) {
+HttpSession::HttpSession(const Parts& parts)
+    : handler_(parts.handler),
+      limits_(parts.limits),
+      clock_(parts.clock),
+      counters_(parts.counters),
+      owner_(parts.owner),
+      parser_(limits_.head),
+      storage_(limits_.head.bytes) {
   buffer_.storage = storage_;
 }
 
@@ -32,6 +33,7 @@ HttpSession::Next HttpSession::Serve(Connection& connection, const std::atomic<b
   Next next = Next::kClose;
   if (!connection.handshaken && !Handshake(connection, next)) return next;
   if (connection.lingering) return Linger(connection);
+  if (!connection.unsent.empty() && !SendUnsent(connection)) return Next::kClose;
   std::memcpy(storage_.data(), connection.partial.data(), connection.partial.size());
   buffer_.begin = 0;
   buffer_.end = connection.partial.size();
@@ -45,6 +47,7 @@ HttpSession::Next HttpSession::Serve(Connection& connection, const std::atomic<b
     buffer_.end += step.bytes;
     Turn turn = Turn::kAgain;
     while (turn == Turn::kAgain) turn = ServeHead(connection, closing);
+    if (turn == Turn::kTaken) return Next::kTaken;
     if (turn == Turn::kClose) return Next::kClose;
     if (turn == Turn::kLinger) return Linger(connection);
     // A poller wakes us for bytes that arrive later; only those inside the transport it cannot see.
@@ -61,6 +64,13 @@ bool HttpSession::Handshake(Connection& connection, Next& next) {
   const bool waits = step.status == IoStatus::kWantRead || step.status == IoStatus::kWantWrite;
   if (waits && !connection.expired.load()) next = Rest(connection);
   return false;
+}
+
+// Whether the connection goes on.
+bool HttpSession::SendUnsent(Connection& connection) {
+  TimedStream stream(*connection.transport, limits_.stream, clock_);
+  const std::string unsent = std::exchange(connection.unsent, {});
+  return stream.WriteAll(unsent, "") && !connection.ends;
 }
 
 HttpSession::Next HttpSession::Rest(Connection& connection) {
@@ -131,7 +141,7 @@ HttpSession::Turn HttpSession::Answer(Connection& connection, bool closing) {
   counters_.requests.fetch_add(1, std::memory_order_relaxed);
   TimedStream stream(*connection.transport, limits_.stream, clock_);
   HttpExchange exchange({stream, buffer_, parser_, scratch_, clock_, limits_.body_bytes,
-                         limits_.drain_bytes, closing});
+                         limits_.drain_bytes, closing, owner_, &connection});
   Status sent;
   if (scratch_.head.content_length.value_or(0) > limits_.body_bytes) {
     sent = exchange.Send({413, {}, "the body is too large\n"});
@@ -142,6 +152,7 @@ HttpSession::Turn HttpSession::Answer(Connection& connection, bool closing) {
       LogError("a request handler threw: {} {}: {}", scratch_.head.method, scratch_.head.raw_path,
                error.what());
     }
+    if (exchange.taken()) return Turn::kTaken;
     if (!exchange.answered()) sent = exchange.Send({500, {}, "the request was not answered\n"});
   }
   if (sent && exchange.Finish()) return Turn::kAgain;

@@ -33,6 +33,8 @@ struct Connection {
   std::string peer;
   std::string partial;       // a head that has not ended yet
   std::size_t searched = 0;  // of partial: no end of the head in there
+  std::string unsent;        // of an answer that was given later and found no room in the socket
+  bool ends = false;         // after what is unsent
   bool handshaken = false;
   bool lingering = false;  // the last answer is sent: what still comes is dropped
   std::uint64_t dropped = 0;
@@ -50,22 +52,40 @@ struct HttpCounters {
   std::atomic<std::uint64_t> timeouts{0};
 };
 
+// Gets connections back that were taken along by an Exchange::Later. Thread-safe.
+class ConnectionOwner {
+ public:
+  virtual ~ConnectionOwner() = default;
+  virtual void LetGo() = 0;
+  // Either it rests in the poller again, or it is closed.
+  virtual void TakeBack(Connection* connection, bool close) = 0;
+};
+
 // Serves connections one after another; one per worker thread. Thread-compatible.
 class HttpSession {
  public:
-  enum class Next { kRest, kClose };
+  enum class Next { kRest, kClose, kTaken };
 
-  HttpSession(Handler& handler, const HttpLimits& limits, env::Clock& clock,
-              HttpCounters& counters);
+  // owner: nullptr makes every handler answer before it returns.
+  struct Parts {
+    Handler& handler;
+    const HttpLimits& limits;
+    env::Clock& clock;
+    HttpCounters& counters;
+    ConnectionOwner* owner = nullptr;
+  };
+  explicit HttpSession(const Parts& parts);
 
-  // Reads and answers until no more bytes are there. After kRest, connection.deadline is set.
+  // Reads and answers until no more bytes are there. After kRest, connection.deadline is set; after
+  // kTaken the connection is somebody else's already.
   // closing is read after each answer: true ends the connection.
   Next Serve(Connection& connection, const std::atomic<bool>& closing);
 
  private:
-  enum class Turn { kAgain, kRead, kLinger, kClose };
+  enum class Turn { kAgain, kRead, kLinger, kClose, kTaken };
 
   bool Handshake(Connection& connection, Next& next);
+  bool SendUnsent(Connection& connection);
   Next Rest(Connection& connection);
   Next EndOfStream(Connection& connection);
   Next Linger(Connection& connection);
@@ -77,6 +97,7 @@ class HttpSession {
   const HttpLimits& limits_;
   env::Clock& clock_;
   HttpCounters& counters_;
+  ConnectionOwner* owner_;
   HttpParser parser_;
   ExchangeScratch scratch_;
   std::vector<char> storage_;

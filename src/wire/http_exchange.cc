@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "wire/later_answer.h"
 
 namespace sabia::wire {
 namespace {
@@ -25,9 +26,24 @@ void AppendField(std::string& out, std::string_view name, std::string_view value
   out.append("\r\n");
 }
 
+}  // namespace
+
 bool HasNoBody(unsigned status) { return status == 204 || status == 304 || status < 200; }
 
-}  // namespace
+void AppendHead(std::string& out, const AnswerHead& head) {
+  fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", head.status,
+                 ReasonPhrase(head.status));
+  AppendField(out, "Date", head.date);
+  for (const auto& [name, value] : head.headers.fields()) AppendField(out, name, value);
+  if (head.length) fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n", *head.length);
+  if (head.chunked) out.append("Transfer-Encoding: chunked\r\n");
+  if (!head.keep_alive) {
+    out.append("Connection: close\r\n");
+  } else if (head.http_1_0) {
+    out.append("Connection: keep-alive\r\n");
+  }
+  out.append("\r\n");
+}
 
 void ReadBuffer::Consume(std::size_t n) {
   begin += n;
@@ -133,25 +149,24 @@ void HttpExchange::FormatHead(unsigned status, const Headers& headers,
   must_continue_ = false;  // too late to say it
   std::string& out = context_.scratch.out;
   out.clear();
-  fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", status, ReasonPhrase(status));
-  AppendField(out, "Date", Date());
-  for (const auto& [name, value] : headers.fields()) AppendField(out, name, value);
-  if (const auto* bytes = std::get_if<std::uint64_t>(&length)) {
-    fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n", *bytes);
-  } else if (std::get<Length>(length) == Length::kChunked) {
+  bool chunked = false;
+  if (length.index() == 1 && std::get<Length>(length) == Length::kChunked) {
     // A client of HTTP/1.0 knows no chunks: the end of the connection ends the answer.
-    if (context_.scratch.framing.http_1_0) {
-      keep_alive_ = false;
-    } else {
-      out.append("Transfer-Encoding: chunked\r\n");
-    }
+    chunked = !context_.scratch.framing.http_1_0;
+    keep_alive_ = keep_alive_ && chunked;
   }
-  if (!keep_alive_) {
-    out.append("Connection: close\r\n");
-  } else if (context_.scratch.framing.http_1_0) {
-    out.append("Connection: keep-alive\r\n");
-  }
-  out.append("\r\n");
+  const auto* bytes = std::get_if<std::uint64_t>(&length);
+  AppendHead(out, {status, headers, bytes ? std::optional(*bytes) : std::nullopt, Date(),
+                   keep_alive_, context_.scratch.framing.http_1_0, chunked});
+}
+
+std::unique_ptr<LaterAnswer> HttpExchange::Later() {
+  const bool quiet = body_done_ && context_.buffer.view().empty();
+  if (context_.owner == nullptr || !quiet || answered_ || broken_ || must_continue_) return nullptr;
+  if (context_.connection->transport->HasBuffered()) return nullptr;
+  answered_ = taken_ = true;
+  return TakeConnection({*context_.owner, context_.connection, head().method == "HEAD", keep_alive_,
+                         context_.scratch.framing.http_1_0, std::string(Date())});
 }
 
 Status HttpExchange::Broken(Status status) {

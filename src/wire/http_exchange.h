@@ -26,6 +26,9 @@ struct ReadBuffer {
   std::span<char> Room();
 };
 
+struct Connection;
+class ConnectionOwner;
+
 // One per worker, used again for every request, so that its strings keep their memory.
 struct ExchangeScratch {
   RequestHead head;
@@ -34,6 +37,20 @@ struct ExchangeScratch {
   std::string date;  // of the second date_second
   std::int64_t date_second = -1;
 };
+
+// What the first lines of an answer say.
+struct AnswerHead {
+  unsigned status = 200;
+  const Headers& headers;
+  std::optional<std::uint64_t> length;
+  std::string_view date;
+  bool keep_alive = true;
+  bool http_1_0 = false;
+  bool chunked = false;
+};
+void AppendHead(std::string& out, const AnswerHead& head);
+// Whether answers of this status never have a body.
+bool HasNoBody(unsigned status);
 
 struct ExchangeContext {
   TimedStream& stream;
@@ -45,6 +62,9 @@ struct ExchangeContext {
   std::uint64_t drain_limit =
       0;                 // of an unread body, so much is read and dropped to keep the connection
   bool closing = false;  // the server stops: the answer says so
+  // For Later(); nullptr: not here.
+  ConnectionOwner* owner = nullptr;
+  Connection* connection = nullptr;
 };
 
 class HttpExchange final : public Exchange, private BodyReader {
@@ -59,10 +79,13 @@ class HttpExchange final : public Exchange, private BodyReader {
   Status BeginChunked(unsigned status, const Headers& headers) override;
   Status End() override;
   Status SendFile(int fd, std::uint64_t offset, std::uint64_t length) override;
+  std::unique_ptr<LaterAnswer> Later() override;
   bool answered() const override { return answered_; }
 
   unsigned status() const override { return status_; }
   bool body_done() const { return body_done_; }
+  // Later() took the connection along: whoever answers gives it back to the server.
+  bool taken() const { return taken_; }
   // Flushes and drains the body. Whether the connection can serve another request.
   bool Finish();
 
@@ -86,6 +109,7 @@ class HttpExchange final : public Exchange, private BodyReader {
   bool body_done_ = false;
   bool must_continue_ = false;  // the client waits for "100 Continue"
   bool answered_ = false;
+  bool taken_ = false;
   bool keep_alive_ = true;
   bool broken_ = false;
   bool chunked_ = false;  // the answer; not ended yet

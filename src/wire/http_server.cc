@@ -24,7 +24,7 @@
 namespace sabia::wire {
 namespace {
 
-class PooledHttpServer final : public HttpServer {
+class PooledHttpServer final : public HttpServer, private ConnectionOwner {
  public:
   PooledHttpServer(HttpServerOptions options, Handler& handler, env::Clock& clock)
       : options_(std::move(options)),
@@ -41,6 +41,8 @@ class PooledHttpServer final : public HttpServer {
   void Stop(Millis grace) override;
 
  private:
+  void LetGo() override;
+  void TakeBack(Connection* connection, bool close) override;
   bool AddWorker();
   void Work();
   bool MayLeave();
@@ -49,7 +51,7 @@ class PooledHttpServer final : public HttpServer {
   void Accept(Listener& listener);
   void Admit(Listener& listener, AcceptedSocket accepted);
   void ServeConnection(HttpSession& session, Connection* connection);
-  void Arm(int fd, void* source, int operation);
+  void Arm(int fd, void* source, int operation, std::uint32_t more = 0);
   void Maintain();
   void GrowIfStarving();
   void ReapEnded();
@@ -75,6 +77,7 @@ class PooledHttpServer final : public HttpServer {
   std::list<std::thread> workers_;
   std::vector<std::thread::id> ended_;
   bool stopped_ = false;
+  std::size_t taken_ = 0;  // connections that wait for a later answer
   std::thread maintainer_;
 };
 
@@ -103,8 +106,8 @@ Status PooledHttpServer::Open() {
 
 // One-shot: after an event nobody hears of the source until it is armed again, so one worker owns
 // it.
-void PooledHttpServer::Arm(int fd, void* source, int operation) {
-  epoll_event event{EPOLLIN | EPOLLRDHUP | EPOLLONESHOT, {source}};
+void PooledHttpServer::Arm(int fd, void* source, int operation, std::uint32_t more) {
+  epoll_event event{EPOLLIN | EPOLLRDHUP | EPOLLONESHOT | more, {source}};
   CHECK(::epoll_ctl(poller_.get(), operation, fd, &event) == 0);
 }
 
@@ -141,7 +144,7 @@ void BlockSigpipe() {
 
 void PooledHttpServer::Work() {
   BlockSigpipe();
-  HttpSession session(handler_, options_.limits, clock_, counters_);
+  HttpSession session({handler_, options_.limits, clock_, counters_, this});
   bool counted = true;
   {
     RunnerSlots::Runner runner(slots_);
@@ -225,12 +228,37 @@ void PooledHttpServer::ServeConnection(HttpSession& session, Connection* connect
   // poller itself promises nothing to the memory model.
   connection->deadline.exchange(0);
   const int fd = connection->transport->fd();
-  if (session.Serve(*connection, stopping_) == HttpSession::Next::kClose) {
-    connections_.Remove(connection);
-    return;
+  switch (session.Serve(*connection, stopping_)) {
+    case HttpSession::Next::kClose:
+      connections_.Remove(connection);
+      break;
+    case HttpSession::Next::kRest:
+      Arm(fd, connection, EPOLL_CTL_MOD);  // from here on another worker may have it
+      break;
+    case HttpSession::Next::kTaken:
+      break;
   }
-  // From here on another worker may have it.
-  Arm(fd, connection, EPOLL_CTL_MOD);
+}
+
+void PooledHttpServer::LetGo() {
+  const std::scoped_lock lock(mutex_);
+  ++taken_;
+}
+
+void PooledHttpServer::TakeBack(Connection* connection, bool close) {
+  if (close) {
+    connections_.Remove(connection);
+  } else {
+    const int fd = connection->transport->fd();
+    const std::uint32_t more = connection->unsent.empty() ? 0U : std::uint32_t{EPOLLOUT};
+    const MonoTime deadline = clock_.Mono() + options_.limits.idle_timeout;
+    connection->deadline.store(deadline.time_since_epoch().count());
+    Arm(fd, connection, EPOLL_CTL_MOD, more);
+  }
+  // Under the lock to the end: a server that stops goes away as soon as it may.
+  const std::scoped_lock lock(mutex_);
+  --taken_;
+  if (stopping_.load()) changed_.notify_all();
 }
 
 void PooledHttpServer::Maintain() {
@@ -290,9 +318,10 @@ void PooledHttpServer::Stop(Millis grace) {
     maintainer_.join();
     lock.lock();
   }
-  changed_.wait_for(lock, grace, [this] { return threads_.load() == 0; });
+  const auto over = [this] { return threads_.load() == 0 && taken_ == 0; };
+  changed_.wait_for(lock, grace, over);
   connections_.CutAll();
-  changed_.wait(lock, [this] { return threads_.load() == 0; });
+  changed_.wait(lock, over);
   // Nobody adds workers any more; one that leaves may still need the mutex.
   std::list<std::thread> workers = std::move(workers_);
   lock.unlock();

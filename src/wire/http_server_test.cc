@@ -436,6 +436,95 @@ TEST_F(HttpServerTest, StopLetsARunningRequestFinish) {
   EXPECT_EQ(server_->stats().threads, 0u);
 }
 
+// Keeps answers until the test gives them.
+class Shelf {
+ public:
+  void Put(std::unique_ptr<LaterAnswer> answer) {
+    const std::scoped_lock lock(mutex_);
+    answers_.push_back(std::move(answer));
+    changed_.notify_all();
+  }
+  std::unique_ptr<LaterAnswer> Take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !answers_.empty(); });
+    auto answer = std::move(answers_.front());
+    answers_.erase(answers_.begin());
+    return answer;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<LaterAnswer>> answers_;
+};
+
+constexpr char kGet[] = "GET /x HTTP/1.1\r\nHost: h\r\n\r\n";
+
+TEST_F(HttpServerTest, AnswersLaterWithoutHoldingAThread) {
+  Shelf shelf;
+  options_.threads = options_.threads_max = 1;
+  const std::uint16_t port = Serve([&](Exchange& exchange) {
+    auto later = exchange.Later();
+    ASSERT_TRUE(later);
+    EXPECT_TRUE(exchange.answered());
+    shelf.Put(std::move(later));
+  });
+  RawClient first(port);
+  RawClient second(port);
+  first.Send(kGet);
+  auto first_answer = shelf.Take();
+  second.Send(kGet);
+  auto second_answer = shelf.Take();
+  second_answer->Send({200, {}, "second"});
+  EXPECT_THAT(second.ReadAnswer(), EndsWith("\r\n\r\nsecond"));
+  first_answer->Send({404, {}, "first"});
+  const std::string answer = first.ReadAnswer();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 404 Not Found\r\nDate: "));
+  EXPECT_THAT(answer, EndsWith("Content-Length: 5\r\n\r\nfirst"));
+  first.Send("HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  shelf.Take()->Send({200, {}, "three"});
+  EXPECT_THAT(first.ReadToEnd(), EndsWith("Content-Length: 5\r\nConnection: close\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, AnAnswerThatIsDroppedIs500) {
+  RawClient client(Serve([&](Exchange& exchange) { exchange.Later().reset(); }));
+  EXPECT_THAT(client.Ask(kGet), StartsWith("HTTP/1.1 500 "));
+}
+
+TEST_F(HttpServerTest, APipelinedRequestIsNotAnsweredLater) {
+  RawClient client(Serve([&](Exchange& exchange) {
+    if (auto later = exchange.Later()) return later->Send({200, {}, "later"});
+    (void)exchange.Send({200, {}, "at once"});
+  }));
+  client.Send(std::string(kGet) + kGet);
+  EXPECT_THAT(client.ReadAnswer(), EndsWith("at once"));
+  EXPECT_THAT(client.ReadAnswer(), EndsWith("later"));
+}
+
+// Goal: a client that does not read cannot hold up the one who answers, and gets all in the end.
+TEST_F(HttpServerTest, AnAnswerThatFindsNoRoomIsSentByAWorker) {
+  Shelf shelf;
+  RawClient client(Serve([&](Exchange& exchange) { shelf.Put(exchange.Later()); }));
+  const std::string body(16 << 20, 'x');
+  for (const char* more : {"", "Connection: close\r\n"}) {
+    client.Send(fmt::format("GET /x HTTP/1.1\r\nHost: h\r\n{}\r\n", more));
+    shelf.Take()->Send({200, {}, body});
+    EXPECT_THAT(client.ReadAnswer(), EndsWith(body));
+  }
+  EXPECT_EQ(client.ReadToEnd(), "");
+}
+
+TEST_F(HttpServerTest, StopWaitsForAnswersThatComeLater) {
+  Shelf shelf;
+  RawClient client(Serve([&](Exchange& exchange) { shelf.Put(exchange.Later()); }));
+  client.Send(kGet);
+  auto answer = shelf.Take();
+  std::thread stopper([&] { server_->Stop(Millis(60'000)); });
+  answer->Send({200, {}, "late"});
+  stopper.join();
+  EXPECT_THAT(client.ReadAnswer(), EndsWith("late"));
+}
+
 TEST_F(HttpServerTest, ATakenPortIsNamed) {
   const std::uint16_t port = Serve();
   HttpServerOptions second;

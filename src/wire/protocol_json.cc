@@ -6,7 +6,7 @@ namespace sabia::wire {
 
 AwsResult<json::object> DecodeJson(std::string_view body) {
   if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return json::object();
-  auto value = ParseJson(body);
+  auto value = ParseJsonAtOnce(body);
   if (!value) {
     return Refuse("SerializationException", 400, "The request body could not be parsed: {}",
                   value.error().message);

@@ -63,7 +63,9 @@ Status FakeRecords::Commit(const std::vector<store::Change>& changes) {
     listener = listener_;
   }
   if (!listener) return {};
-  for (const store::Change& change : changes) listener(change.resource.kind, change.resource.name);
+  for (const store::Change& change : changes) {
+    if (!change.silent) listener(change.resource.kind, change.resource.name);
+  }
   return {};
 }
 

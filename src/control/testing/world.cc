@@ -79,7 +79,11 @@ void World::Submit(const std::string& name, const SubmitOptions& options) {
   job.request = RequestOf(name, options);
   EnterStatus(job, "Starting", "Starting the training job", clock.Wall());
   submitted_.push_back(name);
-  CHECK(records.Commit({{store::Change::Op::kInsert, store::RowOf(job, 0), {}, {}}}).has_value());
+  // Told both ways: by the store, and with the record itself.
+  const bool hand_over = submitted_.size() % 2 == 0 && controller_;
+  CHECK(records.Commit({{store::Change::Op::kInsert, store::RowOf(job, 0), {}, {}, hand_over}})
+            .has_value());
+  if (hand_over) controller_->Accepted(std::make_unique<model::TrainingJob>(std::move(job)));
 }
 
 model::TrainingJob World::Job(const std::string& name) {

@@ -50,6 +50,11 @@ class FakeExchange final : public Exchange, private BodyReader {
           static_cast<ssize_t>(length));
     return Write(content);
   }
+  std::unique_ptr<LaterAnswer> Later() override {
+    if (!answers_later) return nullptr;
+    answered_ = true;
+    return std::make_unique<FakeLater>(answer_);
+  }
   bool answered() const override { return answered_; }
   unsigned status() const override { return answered_ ? answer_.status : 0; }
 
@@ -58,7 +63,18 @@ class FakeExchange final : public Exchange, private BodyReader {
   bool ended() const { return ended_; }  // of a chunked answer
   std::size_t unread() const { return body_.size() - position_; }
 
+  bool answers_later = false;
+
  private:
+  class FakeLater final : public LaterAnswer {
+   public:
+    explicit FakeLater(Response& answer) : answer_(answer) {}
+    void Send(const Response& response) override { answer_ = response; }
+
+   private:
+    Response& answer_;
+  };
+
   Result<std::size_t> Read(std::span<char> out) override {
     const std::size_t n = std::min(out.size(), body_.size() - position_);
     std::copy_n(body_.data() + position_, n, out.data());
