@@ -53,9 +53,10 @@ std::string ContractText(const model::InstanceSpec& spec, const Layout& layout, 
 }
 
 StartProblem ReadStartProblem(std::string line) {
-  constexpr std::string_view kName = "bwrap: ";
   constexpr std::string_view kRun = "execvp ";
-  if (line.starts_with(kName)) line.erase(0, kName.size());
+  for (const std::string_view who : {"bwrap: ", "sabia: "}) {
+    if (line.starts_with(who)) line.erase(0, who.size());
+  }
   if (!line.starts_with(kRun)) return {std::move(line), false};
   line.erase(0, kRun.size());
   const auto reason = line.rfind(": ");

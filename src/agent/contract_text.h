@@ -12,7 +12,7 @@ namespace sabia::agent {
 // Paths of the instance as the program sees them; those that it cannot see lose what is ours.
 std::string ContractText(const model::InstanceSpec& spec, const Layout& layout, std::string text);
 
-// What bubblewrap wrote when it could not run the command: "'train': No such file or directory".
+// What the sandbox wrote when it could not run the command: "'train': No such file or directory".
 struct StartProblem {
   std::string text;
   bool users = false;  // the sandbox stood, and the command of the request is not in it

@@ -40,7 +40,7 @@ TEST(StartProblem, NamesTheCommandAndNotTheSandbox) {
   StartProblem problem = ReadStartProblem("bwrap: execvp train: No such file or directory");
   EXPECT_EQ(problem.text, "'train': No such file or directory");
   EXPECT_TRUE(problem.users);
-  problem = ReadStartProblem("bwrap: execvp /a: b: Permission denied");
+  problem = ReadStartProblem("sabia: execvp /a: b: Permission denied");
   EXPECT_EQ(problem.text, "'/a: b': Permission denied");
   problem = ReadStartProblem("bwrap: No permissions to create new namespace");
   EXPECT_EQ(problem.text, "No permissions to create new namespace");

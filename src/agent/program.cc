@@ -1,11 +1,8 @@
 #include "agent/program.h"
 
 #include <fcntl.h>
-#include <linux/close_range.h>
-#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,12 +13,17 @@
 #include <cerrno>
 #include <charconv>
 
+#include "agent/bwrap_sandbox.h"
+#include "agent/native_sandbox.h"
 #include "base/json.h"
+#include "base/log.h"
 
 namespace sabia::agent {
 namespace {
 
 constexpr int kSandboxProgram = 2;
+constexpr std::string_view kReady = "ready ";
+constexpr std::string_view kFailed = "failed ";
 // bwrap says its child's pid within a millisecond or so of starting; a machine under load may need
 // longer.
 constexpr int kStatusWaitMs = 2'000;
@@ -35,68 +37,6 @@ Result<Pipe> MakePipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return FailErrno(errno, "failed to make a pipe");
   return Pipe{env::UniqueFd(ends[0]), env::UniqueFd(ends[1])};
-}
-
-Result<env::UniqueFd> MemoryFile(const std::vector<std::string>& arguments) {
-  env::UniqueFd fd(::memfd_create("sandbox", MFD_CLOEXEC));
-  if (!fd) return FailErrno(errno, "failed to make a memory file");
-  std::string content;
-  for (const std::string& argument : arguments) content.append(argument).push_back('\0');
-  RETURN_IF_ERROR(env::WriteAll(fd.get(), content));
-  ::lseek(fd.get(), 0, SEEK_SET);
-  return fd;
-}
-
-// Everything the child needs, made before fork: between fork and exec only async-signal-safe calls
-// are allowed.
-struct ChildPlan {
-  const char* bwrap;
-  std::vector<char*> argv;
-  std::vector<const char*> joins;  // files of control groups to write oneself into
-  int null_fd;
-  int output_fd;
-  std::array<int, 2> passed;  // descriptors that bwrap must inherit
-};
-
-[[noreturn]] void RunChild(const ChildPlan& plan) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() == 1) ::_exit(127);  // the agent died before the line above
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGPIPE, SIG_DFL);
-  for (const char* path : plan.joins) {
-    const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
-    // A group that vanished since it was made is not worth losing the job: it runs without that
-    // limit.
-    if (fd >= 0) (void)!::write(fd, "0", 1);
-    if (fd >= 0) ::close(fd);
-  }
-  ::dup2(plan.null_fd, 0);
-  ::dup2(plan.output_fd, 1);
-  ::dup2(plan.output_fd, 2);
-  // Whatever the agent inherited without the close-on-exec mark is none of the program's business.
-  ::syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
-  for (const int fd : plan.passed) ::fcntl(fd, F_SETFD, 0);
-  // An environment of our own making: the program's variables (LD_PRELOAD among them) must not
-  // reach bwrap itself.
-  const std::array<char*, 2> environment = {const_cast<char*>("LANG=C.UTF-8"), nullptr};
-  ::execve(plan.bwrap, plan.argv.data(), environment.data());
-  constexpr std::string_view kText = "sabia: failed to run bubblewrap\n";
-  (void)!::write(2, kText.data(), kText.size());
-  ::_exit(127);
-}
-
-// Like fork, but the child is born in the group. -1 when the kernel does not know how (before 5.7)
-// or refuses.
-pid_t ForkInto(const env::Path& group) {
-  const auto fd = env::OpenFile(group, O_RDONLY | O_DIRECTORY);
-  if (!fd) return -1;
-  clone_args args{};
-  args.flags = CLONE_INTO_CGROUP;
-  args.exit_signal = SIGCHLD;
-  args.cgroup = static_cast<std::uint64_t>(fd->get());
-  return static_cast<pid_t>(::syscall(SYS_clone3, &args, sizeof args));
 }
 
 std::string ReadProcFile(const std::string& path) {
@@ -164,41 +104,46 @@ Status Program::Start(const ProgramOptions& options) {
   ASSIGN_OR_RETURN(Pipe output, MakePipe());
   ASSIGN_OR_RETURN(Pipe status, MakePipe());
   ASSIGN_OR_RETURN(const env::UniqueFd null, env::OpenFile("/dev/null", O_RDONLY));
-  ASSIGN_OR_RETURN(const env::UniqueFd arguments, MemoryFile(options.sandbox));
-
-  std::vector<std::string> argv = {"bwrap",
-                                   "--args",
-                                   std::to_string(arguments.get()),
-                                   "--json-status-fd",
-                                   std::to_string(status.write.get()),
-                                   "--"};
-  argv.insert(argv.end(), options.command.begin(), options.command.end());
-  ChildPlan plan{options.bwrap.c_str(),
-                 {},
-                 {},
-                 null.get(),
-                 output.write.get(),
-                 {arguments.get(), status.write.get()}};
-  for (std::string& argument : argv) plan.argv.push_back(argument.data());
-  plan.argv.push_back(nullptr);
-  for (const env::Path& path : options.v1_tasks) plan.joins.push_back(path.c_str());
-
-  const env::Path v2_procs =
-      options.v2_group.empty() ? env::Path() : options.v2_group / "cgroup.procs";
-  pid_t pid = options.v2_group.empty() ? -1 : ForkInto(options.v2_group);
-  if (pid < 0) {
-    if (!v2_procs.empty()) plan.joins.push_back(v2_procs.c_str());
-    pid = ::fork();
-  }
-  if (pid < 0) return FailErrno(errno, "failed to fork");
-  if (pid == 0) RunChild(plan);
-  monitor_ = pid;
+  const SandboxStart start{null.get(), output.write.get(), status.write.get(), options.v1_tasks,
+                           options.v2_group};
   output_ = std::move(output.read);
   status_ = std::move(status.read);
-  monitor_fd_.Reset(PidFd(pid));
-  if (!monitor_fd_) return FailErrno(errno, "failed to watch the sandbox");
   ::fcntl(status_.get(), F_SETFL, O_NONBLOCK);
-  return {};
+  const Status native = StartNative(options, start);
+  if (native) return {};
+  if (::access(options.bwrap.c_str(), X_OK) != 0) {
+    return Fail(ErrorCode::kInternal,
+                "{}; bubblewrap, which may be able to, is not installed as '{}' "
+                "(apt-get install bubblewrap)",
+                native.error().message, options.bwrap.native());
+  }
+  LogWarn("agent: {}; bubblewrap makes the sandbox", native.error().message);
+  ASSIGN_OR_RETURN(monitor_, StartBwrap({options.bwrap, options.sandbox, options.command}, start));
+  return Watch();
+}
+
+Status Program::StartNative(const ProgramOptions& options, const SandboxStart& start) {
+  if (options.only_bwrap) return Fail(ErrorCode::kUnimplemented, "bubblewrap was asked for");
+  ASSIGN_OR_RETURN(NativeSandbox sandbox, NativeSandbox::Plan(options.sandbox, options.command));
+  ASSIGN_OR_RETURN(monitor_, sandbox.Start(start));
+  init_ = monitor_;
+  init_gone_ = true;  // when the monitor is
+  RETURN_IF_ERROR(Watch());
+  std::array<pollfd, 2> news = {pollfd{status_.get(), POLLIN, 0},
+                                pollfd{monitor_fd_.get(), POLLIN, 0}};
+  ::poll(news.data(), news.size(), kStatusWaitMs);
+  ReadStatus();
+  if (!native_failure_) return {};
+  ::waitpid(monitor_, nullptr, 0);
+  monitor_ = init_ = -1;
+  init_gone_ = false;
+  return Fail(ErrorCode::kInternal, "the sandbox could not be made: {}", *native_failure_);
+}
+
+Status Program::Watch() {
+  monitor_fd_.Reset(PidFd(monitor_));
+  if (monitor_fd_) return {};
+  return FailErrno(errno, "failed to watch the sandbox");
 }
 
 std::vector<int> Program::WaitFds() const {
@@ -215,7 +160,12 @@ void Program::ReadStatus() {
   }
   for (auto end = status_text_.find('\n'); end != status_text_.npos;
        end = status_text_.find('\n')) {
-    if (auto document = ParseJsonObject(std::string_view(status_text_).substr(0, end))) {
+    const std::string_view line = std::string_view(status_text_).substr(0, end);
+    if (line.starts_with(kReady)) {
+      std::from_chars(line.data() + kReady.size(), line.data() + line.size(), namespace_inode_);
+    } else if (line.starts_with(kFailed)) {
+      native_failure_ = line.substr(kFailed.size());
+    } else if (auto document = ParseJsonObject(line)) {
       if (const auto pid = FindInt(*document, "child-pid")) {
         init_ = static_cast<pid_t>(*pid);
         init_fd_.Reset(PidFd(init_));
@@ -229,7 +179,7 @@ void Program::ReadStatus() {
 
 std::vector<pid_t> Program::Processes() const {
   std::vector<pid_t> out;
-  const ino_t ours = PidNamespace(std::to_string(init_));
+  const ino_t ours = namespace_inode_ != 0 ? namespace_inode_ : PidNamespace(std::to_string(init_));
   if (ours == 0) return out;
   std::error_code ec;
   for (std::filesystem::directory_iterator it("/proc", ec), end; !ec && it != end;
@@ -284,6 +234,7 @@ std::optional<ProgramEnd> Program::Reap() {
   } else {
     end.exit_code = WEXITSTATUS(status);
     end.sandbox_failed = true;
+    end.failure = native_failure_.value_or("");
   }
   // bwrap passes a signal on as 128 + its number.
   if (end.exit_code > 128 && end.exit_code < 128 + NSIG) end.signal = end.exit_code - 128;

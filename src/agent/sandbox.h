@@ -1,9 +1,8 @@
-// The sandbox of a program as arguments of bubblewrap: namespaces, mounts, environment.
+// The sandbox of a program in the language of bubblewrap: namespaces, mounts, environment.
 //
 // The program sees /usr and the few files of /etc that a C library, Python and TLS need, read-only;
 // /opt/ml, /tmp and /root of its own; its own process list; no home directories, no file of the
-// engine. Everything that may hold a secret travels through a descriptor (--args), not through
-// argv, which every user of the machine can read.
+// engine. The options hold secrets: they never become arguments of a process (program.h).
 //
 // Pure but for looking at which host files exist. Errors: kInvalidArgument for a checkpoint path
 // that would cover a part of the system.
@@ -27,7 +26,7 @@ struct ReadOnlyView {
   std::string target;  // in the sandbox
 };
 
-// Options in the order in which bwrap applies them.
+// Options in the order in which they are applied.
 Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
                                                 const Layout& layout, const SandboxPaths& paths,
                                                 const std::vector<ReadOnlyView>& views);

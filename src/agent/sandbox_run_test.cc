@@ -78,7 +78,7 @@ TEST(SandboxRun, BWRAP_HidesTheHostAndItsSecrets) {
       "echo key $AWS_SECRET_ACCESS_KEY; ls /proc/self/fd; "
       "tr '\\0' ' ' </proc/1/cmdline; sleep 60 & wait");
   run.Start();
-  ASSERT_TRUE(run.UntilLogged("bwrap"));
+  ASSERT_TRUE(run.UntilLogged("\n3\n"));
   // No command line of the machine may show the secret while the program runs.
   std::string seen;
   env::PosixFiles files;

@@ -114,12 +114,6 @@ Status Supervisor::StartProgram() {
     Blame(error, users_fault);
     return tl::make_unexpected(std::move(error));
   };
-  if (::access(options_.paths.bwrap.c_str(), X_OK) != 0) {
-    return fail({ErrorCode::kNotFound,
-                 fmt::format("bubblewrap is not installed as '{}' (apt-get install bubblewrap)",
-                             options_.paths.bwrap.native())},
-                false);
-  }
   auto sandbox = SandboxOptions(instance_.spec, instance_.layout, options_.paths, instance_.views);
   if (!sandbox) return fail(sandbox.error(), sandbox.error().code == ErrorCode::kInvalidArgument);
 
@@ -174,7 +168,9 @@ void Supervisor::RecordEnd(const ProgramEnd& end) {
   pump_->Finish();
   if (end.sandbox_failed) {
     const auto lines = pump_->LastLines();
-    const StartProblem why = ReadStartProblem(lines.empty() ? "no message" : lines.back());
+    const StartProblem why = ReadStartProblem(!end.failure.empty() ? end.failure
+                                              : lines.empty()      ? "no message"
+                                                                   : lines.back());
     Blame({ErrorCode::kInternal, "failed to start the program: " + why.text}, why.users);
     return;
   }
