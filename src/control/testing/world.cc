@@ -79,8 +79,8 @@ void World::Submit(const std::string& name, const SubmitOptions& options) {
   job.request = RequestOf(name, options);
   EnterStatus(job, "Starting", "Starting the training job", clock.Wall());
   submitted_.push_back(name);
-  // Told both ways: by the store, and with the record itself.
-  const bool hand_over = submitted_.size() % 2 == 0 && controller_;
+  // As the API does it: with the record itself, while there is a controller.
+  const bool hand_over = controller_ != nullptr;
   CHECK(records.Commit({{store::Change::Op::kInsert, store::RowOf(job, 0), {}, {}, hand_over}})
             .has_value());
   if (hand_over) controller_->Accepted(std::make_unique<model::TrainingJob>(std::move(job)));
