@@ -6,6 +6,7 @@
 
 Rounds alternate within one job: its program waits for a word before each epoch, so that starting it is not measured.
 """
+import concurrent.futures
 import gzip
 import os
 import pathlib
@@ -27,16 +28,14 @@ rows = []
 
 # Before epoch n the program waits for the file go-n, and answers with the nanoseconds that reading took.
 PROGRAM = """
-cd /opt/ml/checkpoints
-n=0
+cd /opt/ml/checkpoints; n=0
 while [ $n -lt %d ]; do
   until [ -e go-$n ]; do sleep 0.01; done
   begin=$(date +%%s%%N); %s; end=$(date +%%s%%N)
-  echo $((end - begin)) >took-$n.tmp; mv took-$n.tmp took-$n
-  n=$((n+1))
+  echo $((end - begin)) >took-$n.tmp; mv took-$n.tmp took-$n; n=$((n+1))
 done
 """
-READERS = {"cat": "cat /opt/ml/input/data/train_$n >/dev/null",
+READERS = {"cat": "cat /opt/ml/input/data/train_$n >/dev/null",  # reads of 128 KiB
            "dd bs=64K": "dd if=/opt/ml/input/data/train_$n of=/dev/null bs=64K 2>/dev/null"}
 
 
@@ -66,7 +65,9 @@ class Bench:
         job = f"bench-{self.jobs}"
         self.engine.client("sagemaker").create_training_job(**self.engine.request(
             job, AlgorithmSpecification={"TrainingImage": "sabia/python:3", "TrainingInputMode": "Pipe",
-                                         "ContainerEntrypoint": ["/bin/sh", "-c"], "ContainerArguments": [script]},
+                                         "ContainerEntrypoint": ["/bin/sh", "-c", 'eval "$SCRIPT"'],
+                                         "ContainerArguments": ["train"]},
+            Environment={"SCRIPT": script},
             InputDataConfig=[{"ChannelName": "train", "DataSource": {"S3DataSource": {
                 "S3DataType": "S3Prefix", "S3Uri": uri}}, **channel}]))
         return job
@@ -145,8 +146,9 @@ def start(bench):
     bench.s3.upload_file(str(bench.home / "gib"), "data", "gib/0")
     for number in range(20):
         bench.s3.copy_object(Bucket="data", Key=f"huge/{number:06}", CopySource="data/gib/0")
-    for number in range(20_480):
-        bench.s3.copy_object(Bucket="data", Key=f"many/{number:06}", CopySource="data/one/000000")
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: bench.s3.copy_object(Bucket="data", Key=f"many/{number:06}",
+                                                          CopySource="data/one/000000"), range(20_480)))
     script = "head -c 1 /opt/ml/input/data/train_0 >/dev/null; date +%s%N >/opt/ml/model/first"
     for what, prefix, goal in (("1 object of 1 MiB", "one", "-"), ("20 objects of 1 GiB", "huge", "<= 200 ms"),
                                ("20,480 objects of 1 MiB", "many", "-")):
