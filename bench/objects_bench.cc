@@ -15,8 +15,9 @@
 #include "base/check.h"
 #include "env/posix/posix_clock.h"
 #include "env/posix/posix_random.h"
-#include "objects/index.h"
+#include "objects/object_index.h"
 #include "objects/object_store.h"
+#include "objects/schema.h"
 #include "store/database.h"
 
 namespace sabia::objects {
@@ -114,7 +115,8 @@ void FillIndex(Bench& bench, int keys) {
   for (int done = 0; done < keys;) {
     CHECK((*database)
               ->Write([&](store::Connection& connection) -> Status {
-                ASSIGN_OR_RETURN(const auto id, index::FindBucket(connection, "million"));
+                ASSIGN_OR_RETURN(const auto bucket, index::FindBucket(connection, "million"));
+                index::ObjectWriter writer(connection, bucket, bench.random);
                 for (int i = 0; i < 10'000 && done < keys; ++i, ++done) {
                   ObjectInfo object;
                   object.key = fmt::format("data/part-{:03}/file-{:07}.bin", done % 1000, done);
@@ -122,7 +124,7 @@ void FillIndex(Bench& bench, int keys) {
                   object.etag = std::string(32, 'e');
                   object.blob_id = fmt::format("{:032x}", done);
                   object.checksums = {{"crc32", "AAAAAA=="}};
-                  RETURN_IF_ERROR(index::WriteObject(connection, id, object, {}));
+                  RETURN_IF_ERROR(writer.Write(object, {}));
                 }
                 return {};
               })

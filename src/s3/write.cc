@@ -15,19 +15,18 @@ wire::AwsResult<objects::DeleteRequest> RequestOf(const DeleteRequest::Entry& en
   if (entry.key.empty()) {
     return wire::Refuse("UserKeyMustBeSpecified", 400, "A key must be specified.");
   }
-  objects::DeleteRequest out;
-  out.key = entry.key;
+  objects::DeleteOptions options;
   if (!entry.version_id.empty()) {
     auto version = ParseVersion(entry.version_id);
     if (!version) {
       return wire::Refuse("NoSuchVersion", 404, "The specified version does not exist.");
     }
-    out.options.version = std::move(*version);
+    options.version = std::move(*version);
   }
-  out.options.if_match = entry.etag;
-  out.options.if_modified = entry.modified;
-  out.options.if_size = entry.size;
-  return out;
+  options.if_match = entry.etag;
+  options.if_modified = entry.modified;
+  options.if_size = entry.size;
+  return objects::DeleteRequest{entry.key, std::move(options)};
 }
 
 void WriteDeleted(XmlWriter& xml, const S3Call& call, const DeleteRequest::Entry& entry,
