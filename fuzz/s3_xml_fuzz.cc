@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/encoding.h"
 #include "s3/cors.h"
+#include "s3/lifecycle.h"
 #include "s3/tag_set.h"
 #include "s3/xml.h"
 
@@ -66,6 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CheckComplete(xml);
   (void)ParseCreateBucket(xml);
   CheckKept(xml, ParseCors, WriteCors);
+  CheckKept(
+      xml, [](std::string_view text) { return ParseLifecycle(text, "id"); }, WriteLifecycle);
   CheckKept(
       xml, [](std::string_view text) { return ParseTagging(text, kBucketTagsMax); }, WriteTagging);
   return 0;

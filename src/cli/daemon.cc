@@ -26,6 +26,7 @@
 #include "fleet/posix/machine.h"
 #include "objects/bucket_source.h"
 #include "s3/api.h"
+#include "s3/lifecycle_runner.h"
 #include "store/home.h"
 #include "store/log_store.h"
 #include "store/resources.h"
@@ -121,7 +122,9 @@ class DaemonImpl final : public Daemon {
     api::RegisterCloudWatch(actions_, *series_);
     api::RegisterSts(actions_, *authority_, random_);
     api::RegisterIam(actions_);
-    s3_ = std::make_unique<s3::S3Api>(*objects_);
+    lifecycle_ = std::make_unique<s3::LifecycleRunner>(*objects_, clock_);
+    s3_ = std::make_unique<s3::S3Api>(
+        *objects_, s3::S3ApiOptions{.lifecycle_changed = [this] { lifecycle_->Wake(); }});
     dispatcher_ = std::make_unique<wire::Dispatcher>(
         wire::DispatcherParts{actions_, *s3_, *authority_, clock_, random_},
         wire::DispatcherOptions{.region = home_->account().region});
@@ -281,6 +284,7 @@ class DaemonImpl final : public Daemon {
   std::unique_ptr<objects::Buckets> buckets_;
   std::unique_ptr<api::TrainingJobs> training_jobs_;
   wire::ActionTable actions_;
+  std::unique_ptr<s3::LifecycleRunner> lifecycle_;
   std::unique_ptr<s3::S3Api> s3_;
   std::unique_ptr<wire::Dispatcher> dispatcher_;
   std::string http_url_;

@@ -36,6 +36,11 @@ S3Result GetBucketCors(S3Call& call);
 S3Result PutBucketCors(S3Call& call);
 S3Result DeleteBucketCors(S3Call& call);
 
+// lifecycle_actions.cc
+S3Result GetBucketLifecycleConfiguration(S3Call& call);
+S3Result PutBucketLifecycleConfiguration(S3Call& call);
+S3Result DeleteBucketLifecycle(S3Call& call);
+
 // attributes.cc
 S3Result GetObjectAttributes(S3Call& call);
 

@@ -24,8 +24,10 @@ const std::map<std::string_view, Action>& Actions() {
       {"DeleteObjects", DeleteObjects},
       {"GetBucketAcl", GetAcl},
       {"GetBucketCors", GetBucketCors},
+      {"GetBucketLifecycleConfiguration", GetBucketLifecycleConfiguration},
       {"GetBucketLocation", GetBucketLocation},
       {"DeleteBucketCors", DeleteBucketCors},
+      {"DeleteBucketLifecycle", DeleteBucketLifecycle},
       {"DeleteBucketTagging", DeleteBucketTagging},
       {"DeleteObjectTagging", DeleteObjectTagging},
       {"GetBucketTagging", GetBucketTagging},
@@ -44,6 +46,7 @@ const std::map<std::string_view, Action>& Actions() {
       {"ListParts", ListParts},
       {"PutBucketAccelerateConfiguration", PutBucketAccelerateConfiguration},
       {"PutBucketCors", PutBucketCors},
+      {"PutBucketLifecycleConfiguration", PutBucketLifecycleConfiguration},
       {"PutBucketLogging", PutBucketLogging},
       {"PutBucketNotification", PutBucketNotificationConfiguration},
       {"PutBucketNotificationConfiguration", PutBucketNotificationConfiguration},
@@ -104,9 +107,9 @@ S3Result S3Api::Run(const Request& request, wire::Headers& common) {
   const std::optional<wire::Headers> hoisted = HoistedHeaders(head.headers, *query);
   const wire::Headers& headers = hoisted ? *hoisted : head.headers;
   ASSIGN_OR_RETURN(S3Target target, ParseTarget(head.raw_path, headers.Get("host")));
-  S3Call call{store_,       request.exchange,  request.context,
-              request.body, std::move(target), std::move(*query),
-              headers};
+  S3Call call{options_,          store_,       request.exchange,
+              request.context,   request.body, std::move(target),
+              std::move(*query), headers};
   if (!call.target.bucket.empty()) {
     if (auto bucket = store_.GetBucket(call.target.bucket)) call.bucket = std::move(*bucket);
   }

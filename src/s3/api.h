@@ -16,7 +16,8 @@ namespace sabia::s3 {
 class S3Api final : public wire::S3Handler {
  public:
   // The store must outlive this.
-  explicit S3Api(ObjectStore& store) : store_(store) {}
+  explicit S3Api(ObjectStore& store, S3ApiOptions options = {})
+      : store_(store), options_(std::move(options)) {}
   void Handle(wire::Exchange& exchange, const wire::CallContext& context,
               wire::S3Body& body) override;
 
@@ -30,6 +31,7 @@ class S3Api final : public wire::S3Handler {
   S3Result Run(const Request& request, wire::Headers& common);
 
   ObjectStore& store_;
+  const S3ApiOptions options_;
   const S3Router router_;
   BucketRulesCache rules_;
 };

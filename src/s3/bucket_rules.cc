@@ -24,6 +24,9 @@ auto ReadSetting(const BucketInfo& bucket, const SettingKind& kind, Parse parse)
 std::shared_ptr<const BucketRules> Read(const BucketInfo& bucket) {
   auto out = std::make_shared<BucketRules>();
   out->cors = ReadSetting(bucket, kCorsSetting, ParseCors);
+  out->lifecycle = ReadSetting(bucket, kLifecycleSetting, [](std::string_view document) {
+    return ParseLifecycle(document, "");
+  });
   return out;
 }
 

@@ -11,11 +11,13 @@
 
 #include "s3/cors.h"
 #include "s3/engine.h"
+#include "s3/lifecycle.h"
 
 namespace sabia::s3 {
 
 struct BucketRules {
   std::vector<CorsRule> cors;
+  std::vector<LifecycleRule> lifecycle;
 };
 
 class BucketRulesCache {

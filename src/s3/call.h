@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,12 @@
 
 namespace sabia::s3 {
 
+struct S3ApiOptions {
+  std::function<void()> lifecycle_changed = nullptr;  // a bucket has new lifecycle rules
+};
+
 struct S3Call {
+  const S3ApiOptions& options;
   ObjectStore& store;
   wire::Exchange& exchange;
   const wire::CallContext& context;

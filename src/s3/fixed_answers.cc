@@ -37,8 +37,6 @@ constexpr FixedAnswer kAnswers[] = {
      "The server side encryption configuration was not found"},
     {"GetBucketIntelligentTieringConfiguration", "", "", "NoSuchConfiguration", kNoConfiguration},
     {"GetBucketInventoryConfiguration", "", "", "NoSuchConfiguration", kNoConfiguration},
-    {"GetBucketLifecycleConfiguration", "", "", "NoSuchLifecycleConfiguration",
-     "The lifecycle configuration does not exist"},
     {"GetBucketLogging", "BucketLoggingStatus", "", "", ""},
     {"GetBucketMetricsConfiguration", "", "", "NoSuchConfiguration", kNoConfiguration},
     {"GetBucketNotification", "NotificationConfiguration", "", "", ""},

@@ -1,5 +1,6 @@
 #include "base/encoding.h"
 #include "s3/actions.h"
+#include "s3/expiry.h"
 #include "s3/listing.h"
 #include "s3/storage_class.h"
 #include "s3/upload.h"
@@ -202,7 +203,9 @@ S3Result ListParts(S3Call& call) {
   }
   if (truncated) body.Element("NextPartNumberMarker", std::to_string(last));
   body.Element("IsTruncated", truncated ? "true" : "false");
-  return AnswerXml(call, body.Finish());
+  wire::Headers headers;
+  AddAbort(call, info, headers);
+  return AnswerXml(call, body.Finish(), std::move(headers));
 }
 
 }  // namespace sabia::s3

@@ -2,6 +2,7 @@
 
 #include "s3/actions.h"
 #include "s3/copy_source.h"
+#include "s3/expiry.h"
 #include "s3/metadata.h"
 #include "s3/slow_answer.h"
 #include "s3/storage_class.h"
@@ -106,6 +107,7 @@ S3Result CreateMultipartUpload(S3Call& call) {
   xml.Element("Bucket", call.target.bucket).Element("Key", call.target.key).Element("UploadId", id);
   wire::Headers headers;
   AddEncryption(options.metadata, headers);
+  AddAbort(call, {id, call.target.key, call.context.now, options}, headers);
   if (options.algorithm) {
     headers.Add("x-amz-checksum-algorithm",
                 std::string(call.headers().Get("x-amz-checksum-algorithm")));
@@ -176,6 +178,7 @@ S3Result CompleteMultipartUpload(S3Call& call) {
     WriteChecksums(xml, info.checksums, true);
     XmlAnswer answer;
     AddVersion(call, info.version_id, answer.headers);
+    AddExpiration(call, info, answer.headers);
     AddEncryption(info.metadata, answer.headers);
     answer.document = xml.Finish();
     return answer;

@@ -3,6 +3,7 @@
 
 #include "s3/actions.h"
 #include "s3/conditions.h"
+#include "s3/expiry.h"
 #include "s3/metadata.h"
 #include "s3/range.h"
 #include "s3/storage_class.h"
@@ -88,6 +89,7 @@ wire::Headers DescribeObject(const S3Call& call, const ObjectInfo& info, const S
   AddVersion(call, info.version_id, headers);
   AddStorageClass(info.storage_class, headers);
   AddTagCount(info.tags, headers);
+  AddExpiration(call, info, headers);
   headers.Add("ETag", Quoted(info.etag));
   headers.Add("Last-Modified", FormatRfc1123(info.modified));
   headers.Add("Accept-Ranges", "bytes");

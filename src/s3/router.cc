@@ -90,6 +90,8 @@ const std::map<std::string, std::string, std::less<>>& Honoured() {
       {"x-amz-storage-class", ""},
       {"x-amz-tagging", ""},
       {"x-amz-tagging-directive", "COPY REPLACE"},
+      {"x-amz-transition-default-minimum-object-size",
+       "all_storage_classes_128K varies_by_storage_class"},
       {"x-amz-website-redirect-location", ""},
   };
   return kHonoured;

@@ -22,6 +22,9 @@ struct SettingKind {
 inline constexpr SettingKind kTaggingSetting = {"tagging", "NoSuchTagSet",
                                                 "The TagSet does not exist"};
 
+inline constexpr SettingKind kLifecycleSetting = {"lifecycle", "NoSuchLifecycleConfiguration",
+                                                  "The lifecycle configuration does not exist"};
+inline constexpr SettingKind kTransitionSizeSetting = {"lifecycle-transition-size", "", ""};
 inline constexpr SettingKind kCorsSetting = {"cors", "NoSuchCORSConfiguration",
                                              "The CORS configuration does not exist"};
 

@@ -54,7 +54,8 @@ class SlowAnswerTest : public testing::S3Fixture {
   testing::FakeS3Body body_{""};
   wire::Headers none_;
   Watched exchange_;
-  S3Call call_{*store_, exchange_, context_, body_, {}, {}, none_};
+  const S3ApiOptions options_;
+  S3Call call_{options_, *store_, exchange_, context_, body_, {}, {}, none_};
 };
 
 XmlAnswer Done() {

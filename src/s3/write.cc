@@ -3,6 +3,7 @@
 #include "s3/actions.h"
 #include "s3/conditions.h"
 #include "s3/copy_source.h"
+#include "s3/expiry.h"
 #include "s3/metadata.h"
 #include "s3/storage_class.h"
 #include "s3/tag_set.h"
@@ -76,6 +77,7 @@ S3Result AnswerCopy(S3Call& call, const CopySource& source, const ObjectInfo& in
   WriteChecksums(xml, info.checksums, true);
   wire::Headers headers;
   AddVersion(call, info.version_id, headers);
+  AddExpiration(call, info, headers);
   AddSourceVersion(call, source, headers);
   AddEncryption(info.metadata, headers);
   return AnswerXml(call, xml.Finish(), std::move(headers));
@@ -172,6 +174,7 @@ S3Result PutObject(S3Call& call) {
   wire::Headers headers;
   headers.Add("ETag", Quoted(info.etag));
   AddVersion(call, info.version_id, headers);
+  AddExpiration(call, info, headers);
   AddChecksums(info.checksums, headers);
   AddEncryption(info.metadata, headers);
   return Answer(call, 200, std::move(headers));

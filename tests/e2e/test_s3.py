@@ -153,6 +153,27 @@ def test_attributes(s3, bucket):
     assert one["ChecksumSHA256"] == parts["Parts"][1]["ChecksumSHA256"] and one["PartsCount"] == 2
 
 
+def test_lifecycle_rules_are_carried_out(s3, bucket):
+    s3.put_object(Bucket=bucket, Key="logs/a", Body=b"x")
+    s3.put_object(Bucket=bucket, Key="kept", Body=b"x")
+    s3.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": [
+        {"ID": "now", "Status": "Enabled", "Filter": {"Prefix": "logs/"},
+         "Expiration": {"Date": "2020-01-01T00:00:00Z"}},
+        {"ID": "later", "Status": "Enabled", "Filter": {"Prefix": ""}, "Expiration": {"Days": 30},
+         "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}}]})
+    while "Contents" in s3.list_objects_v2(Bucket=bucket, Prefix="logs/"):
+        pass
+    assert 'rule-id="later"' in s3.head_object(Bucket=bucket, Key="kept")["Expiration"]
+    assert s3.create_multipart_upload(Bucket=bucket, Key="up")["AbortRuleId"] == "later"
+    rules = s3.get_bucket_lifecycle_configuration(Bucket=bucket)["Rules"]
+    assert [r["ID"] for r in rules] == ["now", "later"]
+    moved = {"Rules": [{"Status": "Enabled", "Filter": {"Prefix": ""},
+                        "Transitions": [{"Days": 1, "StorageClass": "GLACIER"}]}]}
+    assert refusal(lambda: s3.put_bucket_lifecycle_configuration(
+        Bucket=bucket, LifecycleConfiguration=moved)) == (501, "NotImplemented")
+    s3.delete_bucket_lifecycle(Bucket=bucket)
+
+
 def test_browsers_are_told_what_the_bucket_allows(engine, s3, bucket):
     url = f"{engine.endpoint()}/{bucket}/k"
 
