@@ -12,39 +12,15 @@ constexpr Millis kLinger{100};
 }  // namespace
 
 Reaper::Reaper(store::Database& database, BlobDirectory& blobs)
-    : database_(database), blobs_(blobs), thread_([this] { Run(); }) {}
-
-Reaper::~Reaper() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
-void Reaper::Wake() {
-  const std::lock_guard lock(mutex_);
-  woken_ = true;
-  changed_.notify_all();
-}
-
-void Reaper::Run() {
-  std::unique_lock lock(mutex_);
-  bool behind = false;
-  while (true) {
-    changed_.wait(lock, [this] { return woken_ || stopping_; });
-    // A full batch was no trickle: the next one starts at once.
-    if (!behind) changed_.wait_for(lock, kLinger, [this] { return stopping_; });
-    if (stopping_) return;
-    woken_ = false;
-    lock.unlock();
-    const Result<bool> more = RemoveSome();
-    if (!more) LogWarn("failed to remove old objects: {}", more.error().message);
-    lock.lock();
-    behind = more && *more;
-    if (behind) woken_ = true;
-  }
+    : database_(database),
+      blobs_(blobs),
+      thread_({.first_after = std::nullopt, .linger = kLinger}, [this](bool) {
+        const Result<bool> more = RemoveSome();
+        if (!more) LogWarn("failed to remove old objects: {}", more.error().message);
+        // A full batch was no trickle: the next one starts at once.
+        return more && *more ? std::optional<Millis>(0) : std::nullopt;
+      }) {
+  Wake();  // for what an earlier process left
 }
 
 Result<bool> Reaper::RemoveSome() {

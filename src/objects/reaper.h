@@ -8,11 +8,7 @@
 // wake-up.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
-#include "base/time.h"
+#include "env/background_thread.h"
 #include "objects/blob_directory.h"
 #include "store/database.h"
 
@@ -23,22 +19,17 @@ class Reaper {
   Reaper(store::Database& database, BlobDirectory& blobs);
   Reaper(const Reaper&) = delete;
   Reaper& operator=(const Reaper&) = delete;
-  ~Reaper();  // finishes the batch at hand; the rest waits for the next start
+  ~Reaper() = default;  // finishes the batch at hand; the rest waits for the next start
 
-  void Wake();
+  void Wake() { thread_.Wake(); }
 
  private:
-  void Run();
   // True when there may be more.
   Result<bool> RemoveSome();
 
   store::Database& database_;
   BlobDirectory& blobs_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool woken_ = true;
-  bool stopping_ = false;
-  std::thread thread_;
+  env::BackgroundThread thread_;  // last: uses all of the above
 };
 
 }  // namespace sabia::objects

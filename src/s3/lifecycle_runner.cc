@@ -208,42 +208,18 @@ Result<LifecycleWork> ApplyLifecycle(ObjectStore& store, const std::string& buck
 }
 
 LifecycleRunner::LifecycleRunner(ObjectStore& store, env::Clock& clock)
-    : store_(store), clock_(clock), thread_([this] { Run(); }) {}
-
-LifecycleRunner::~LifecycleRunner() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
+    : store_(store), clock_(clock), day_(Today()), thread_({}, [this](bool woken) {
+        if (woken || Today() != day_) {
+          day_ = Today();
+          Round();
+        }
+        return kGlance;
+      }) {
+  Wake();  // for rules that an earlier process had
 }
 
-void LifecycleRunner::Wake() {
-  const std::lock_guard lock(mutex_);
-  woken_ = true;
-  changed_.notify_all();
-}
-
-bool LifecycleRunner::Stopping() {
-  const std::lock_guard lock(mutex_);
-  return stopping_;
-}
-
-void LifecycleRunner::Run() {
-  using Days = std::chrono::days;
-  auto day = std::chrono::floor<Days>(clock_.Wall());
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait_for(lock, kGlance, [this] { return woken_ || stopping_; });
-    if (stopping_) return;
-    const auto today = std::chrono::floor<Days>(clock_.Wall());
-    if (!std::exchange(woken_, false) && today == day) continue;
-    day = today;
-    lock.unlock();
-    Round();
-    lock.lock();
-  }
+std::chrono::sys_days LifecycleRunner::Today() const {
+  return std::chrono::floor<std::chrono::days>(clock_.Wall());
 }
 
 void LifecycleRunner::Round() {
@@ -252,7 +228,7 @@ void LifecycleRunner::Round() {
   for (const BucketHandle& bucket : *buckets) {
     const std::string* const document = FindSetting(*bucket, kLifecycleSetting);
     if (document == nullptr) continue;
-    if (Stopping()) return;
+    if (thread_.stopping()) return;
     const auto rules = ParseLifecycle(*document, "");
     if (!rules) {
       LogError("bucket '{}' has lifecycle rules that cannot be read: {}", bucket->name,

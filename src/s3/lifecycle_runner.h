@@ -9,10 +9,11 @@
 // again.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <chrono>
+#include <string>
+#include <vector>
 
+#include "env/background_thread.h"
 #include "env/clock.h"
 #include "s3/engine.h"
 #include "s3/lifecycle.h"
@@ -37,22 +38,18 @@ class LifecycleRunner {
   LifecycleRunner(ObjectStore& store, env::Clock& clock);
   LifecycleRunner(const LifecycleRunner&) = delete;
   LifecycleRunner& operator=(const LifecycleRunner&) = delete;
-  ~LifecycleRunner();  // finishes the bucket at hand
+  ~LifecycleRunner() = default;  // finishes the bucket at hand
 
-  void Wake();
+  void Wake() { thread_.Wake(); }
 
  private:
-  void Run();
+  std::chrono::sys_days Today() const;
   void Round();
-  bool Stopping();
 
   ObjectStore& store_;
   env::Clock& clock_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool woken_ = true;
-  bool stopping_ = false;
-  std::thread thread_;
+  std::chrono::sys_days day_;     // of the last round; of the thread
+  env::BackgroundThread thread_;  // last: uses all of the above
 };
 
 }  // namespace sabia::s3

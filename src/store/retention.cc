@@ -199,33 +199,11 @@ Status Retention::Apply(Database& database, WallTime now, const std::function<bo
 }
 
 Retention::Retention(Database& database, env::Clock& clock)
-    : database_(database), clock_(clock), thread_([this] { Run(); }) {}
-
-Retention::~Retention() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
-  thread_.join();
-}
-
-bool Retention::stopping() {
-  const std::lock_guard lock(mutex_);
-  return stopping_;
-}
-
-void Retention::Run() {
-  Seconds wait = kFirstPassAfter;
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      if (wake_.wait_for(lock, wait, [this] { return stopping_; })) return;
-    }
-    const Status applied = Apply(database_, clock_.Wall(), [this] { return stopping(); });
-    if (!applied) LogWarn("failed to thin out old metrics: {}", applied.error().message);
-    wait = kPassEvery;
-  }
-}
+    : database_(database), clock_(clock), thread_({.first_after = kFirstPassAfter}, [this](bool) {
+        const Status applied =
+            Apply(database_, clock_.Wall(), [this] { return thread_.stopping(); });
+        if (!applied) LogWarn("failed to thin out old metrics: {}", applied.error().message);
+        return kPassEvery;
+      }) {}
 
 }  // namespace sabia::store

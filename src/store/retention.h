@@ -16,13 +16,11 @@
 // Threading: owns one thread. Errors are logged and tried again an hour later.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "env/background_thread.h"
 #include "env/clock.h"
 #include "store/database.h"
 
@@ -33,22 +31,16 @@ class Retention {
   Retention(Database& database, env::Clock& clock);
   Retention(const Retention&) = delete;
   Retention& operator=(const Retention&) = delete;
-  ~Retention();  // finishes the transaction at hand
+  ~Retention() = default;  // finishes the transaction at hand
 
   static std::vector<std::string> Migrations();
   // One pass over everything; cancelled is asked between transactions.
   static Status Apply(Database& database, WallTime now, const std::function<bool()>& cancelled);
 
  private:
-  void Run();
-  bool stopping();
-
   Database& database_;
   env::Clock& clock_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
-  std::thread thread_;
+  env::BackgroundThread thread_;  // last: uses all of the above
 };
 
 }  // namespace sabia::store
