@@ -365,4 +365,16 @@ Result<std::set<std::string>> FindWanted(Connection& connection,
   return wanted;
 }
 
+Result<ObjectInfo> ListedFrom(const Statement& row) {
+  ObjectInfo out;
+  out.key = std::string(row.Blob(0));
+  out.size = static_cast<std::uint64_t>(row.Int(1));
+  out.etag = row.String(2);
+  out.modified = FromUnixMillis(row.Int(3));
+  out.blob_id = row.String(4);
+  ASSIGN_OR_RETURN(out.checksums, DecodeChecksums(row.Text(5)));
+  out.storage_class = row.String(6);
+  return out;
+}
+
 }  // namespace sabia::objects::index

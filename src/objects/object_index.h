@@ -67,6 +67,12 @@ class ObjectWriter {
   env::Random& random_;
 };
 
+// What listings select first of objects and of versions, and the object it gives: without metadata,
+// parts and tags.
+inline constexpr std::string_view kListedColumns =
+    "key, size, etag, modified, blob, checksums, class";
+Result<ObjectInfo> ListedFrom(const store::Statement& row);
+
 // Seeks over common prefixes: the cost grows with what is returned, not with what lies below a
 // prefix.
 Result<Listing> ListObjects(store::Connection& connection, BucketId bucket,

@@ -9,17 +9,11 @@ using store::BlobView;
 using store::Connection;
 using store::Statement;
 
-Result<ObjectInfo> ObjectFrom(const Statement& row) {
-  ObjectInfo out;
-  out.key = std::string(row.Blob(0));
-  out.size = static_cast<std::uint64_t>(row.Int(1));
-  out.etag = row.String(2);
-  out.modified = FromUnixMillis(row.Int(3));
-  out.blob_id = row.String(4);
-  ASSIGN_OR_RETURN(out.checksums, DecodeChecksums(row.Text(5)));
-  out.storage_class = row.String(6);
-  return out;
-}
+const std::string kKeysFrom = fmt::format(
+    "SELECT {} FROM objects WHERE bucket = ? AND key >= ? ORDER BY key", kListedColumns);
+const std::string kKeysBelow =
+    fmt::format("SELECT {} FROM objects WHERE bucket = ? AND key >= ? AND key < ? ORDER BY key",
+                kListedColumns);
 
 class Lister {
  public:
@@ -33,13 +27,7 @@ class Lister {
   Result<Listing> Run(Connection& connection) {
     std::optional<std::string> from = scope_.FirstKey(start_after_);
     if (limit_ == 0) from.reset();
-    ASSIGN_OR_RETURN(
-        Statement rows,
-        connection.Prepare(
-            behind_ ? "SELECT key, size, etag, modified, blob, checksums, class FROM objects WHERE "
-                      "bucket = ? AND key >= ? AND key < ? ORDER BY key"
-                    : "SELECT key, size, etag, modified, blob, checksums, class FROM objects WHERE "
-                      "bucket = ? AND key >= ? ORDER BY key"));
+    ASSIGN_OR_RETURN(Statement rows, connection.Prepare(behind_ ? kKeysBelow : kKeysFrom));
     rows.Bind(1, bucket_);
     if (behind_) rows.Bind(3, BlobView{*behind_});
     while (from) {
@@ -68,7 +56,7 @@ class Lister {
         out_.common_prefixes.push_back(out_.next_start_after);
         return AfterPrefix(out_.next_start_after);
       }
-      ASSIGN_OR_RETURN(ObjectInfo object, ObjectFrom(rows));
+      ASSIGN_OR_RETURN(ObjectInfo object, ListedFrom(rows));
       out_.next_start_after = object.key;
       out_.objects.push_back(std::move(object));
     }

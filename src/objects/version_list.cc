@@ -12,10 +12,9 @@ using store::Connection;
 using store::Statement;
 
 // Both tables, read in step: key by key, the current version before the others.
-constexpr std::string_view kCurrent =
-    "SELECT key, size, etag, modified, blob, checksums, class, version, seq, 0 FROM objects";
-constexpr std::string_view kOlder =
-    "SELECT key, size, etag, modified, blob, checksums, class, version, seq, marker FROM versions";
+const std::string kCurrent = fmt::format("SELECT {}, version, seq, 0 FROM objects", kListedColumns);
+const std::string kOlder =
+    fmt::format("SELECT {}, version, seq, marker FROM versions", kListedColumns);
 
 std::string Sql(std::string_view select, std::string_view where, std::string_view order) {
   return fmt::format("{} WHERE bucket = ? AND {} ORDER BY {}", select, where, order);
@@ -40,14 +39,7 @@ struct Cursor {
 };
 
 Result<ObjectInfo> ObjectFrom(const Statement& row) {
-  ObjectInfo out;
-  out.key = std::string(row.Blob(0));
-  out.size = static_cast<std::uint64_t>(row.Int(1));
-  out.etag = row.String(2);
-  out.modified = FromUnixMillis(row.Int(3));
-  out.blob_id = row.String(4);
-  ASSIGN_OR_RETURN(out.checksums, DecodeChecksums(row.Text(5)));
-  out.storage_class = row.String(6);
+  ASSIGN_OR_RETURN(ObjectInfo out, ListedFrom(row));
   out.version_id = row.String(7);
   out.delete_marker = row.Int(9) != 0;
   return out;
