@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 
 #include "channels/download.h"
 #include "channels/object_cache.h"
 #include "channels/piece_map.h"
 #include "env/testing/temporary_directory.h"
+#include "wire/testing/bytes.h"
 #include "wire/testing/memory_s3_server.h"
 
 namespace sabia::channels {
@@ -19,18 +19,10 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using wire::Content;
 
 std::string Noise(std::size_t size) {
-  std::string bytes(size, '\0');
-  std::uint32_t x = static_cast<std::uint32_t>(size) + 1;
-  for (char& c : bytes) c = static_cast<char>((x = x * 1664525 + 1013904223) >> 24);
-  return bytes;
-}
-
-std::string Content(const env::Path& path) {
-  std::ostringstream out;
-  out << std::ifstream(path, std::ios::binary).rdbuf();
-  return out.str();
+  return wire::Noise(size, static_cast<std::uint32_t>(size) + 1);
 }
 
 class FetchTest : public ::testing::Test {

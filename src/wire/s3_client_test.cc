@@ -6,7 +6,6 @@
 #include <poll.h>
 
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "env/posix/posix_clock.h"
@@ -15,25 +14,13 @@
 #include "wire/dispatcher.h"
 #include "wire/http_server.h"
 #include "wire/json_client.h"
+#include "wire/testing/bytes.h"
 #include "wire/testing/memory_s3.h"
 
 namespace sabia::wire {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string Noise(std::size_t size) {
-  std::string bytes(size, '\0');
-  std::uint32_t x = 12345;
-  for (char& c : bytes) c = static_cast<char>((x = x * 1664525 + 1013904223) >> 24);
-  return bytes;
-}
-
-std::string Content(const env::Path& path) {
-  std::ostringstream out;
-  out << std::ifstream(path, std::ios::binary).rdbuf();
-  return out.str();
-}
 
 // The real client, over a real socket, against the real front door; behind it an S3 in memory.
 class S3ClientTest : public ::testing::Test {

@@ -76,13 +76,7 @@ class AgentRun {
       listing += '\n';
       blob_paths_[path] = blob;
     }
-    Write("listing-" + name, listing);
-    model::ChannelSpec channel;
-    channel.name = name;
-    channel.mode = mode;
-    channel.s3_uri = "s3://bucket/" + name;
-    channel.listing = "listing-" + name;
-    spec.channels.push_back(channel);
+    AddListing(name, listing, mode);
   }
 
   // A channel of objects at an endpoint outside, which is the same directory as the daemon's.
@@ -100,13 +94,7 @@ class AgentRun {
                                               {"modified", 1'600'000'000'000}});
       listing += '\n';
     }
-    Write("listing-" + name, listing);
-    model::ChannelSpec channel;
-    channel.name = name;
-    channel.mode = mode;
-    channel.s3_uri = "s3://bucket/" + name;
-    channel.listing = "listing-" + name;
-    spec.channels.push_back(channel);
+    AddListing(name, listing, mode);
     spec.cache = (temporary_.path() / "cache").native();
   }
 
@@ -200,6 +188,16 @@ class AgentRun {
   uid_t run_as = 0;  // of the agent; 0: as the test
 
  private:
+  void AddListing(const std::string& name, const std::string& listing, model::InputMode mode) {
+    Write("listing-" + name, listing);
+    model::ChannelSpec channel;
+    channel.name = name;
+    channel.mode = mode;
+    channel.s3_uri = "s3://bucket/" + name;
+    channel.listing = "listing-" + name;
+    spec.channels.push_back(channel);
+  }
+
   // In the child. Everything below the temporary directory becomes that user's.
   void GiveUpPrivileges() {
     CHECK(::chown(base().c_str(), run_as, run_as) == 0);
