@@ -20,35 +20,25 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 from engine import ROLE, Engine  # noqa: E402
 
+from report import Table, free_port, note, port_of, run, spread  # noqa: E402
+
 ROUNDS = 5
 MOTO_READY_SECONDS = 60
-rows = []
-
-
-def note(text):
-    print(text, file=sys.stderr, flush=True)
+table = Table("what", "ours", "peer", "ratio, median (least..most)", "goal")
 
 
 def report(what, ours, peer, ratio, goal, detail=""):
-    rows.append((what, ours, peer, ratio, goal, detail))
-    note(f"{what}: ours {ours}, peer {peer}, ratio {ratio} (goal {goal}) {detail}")
-
-
-def spread(values):
-    return f"{statistics.median(values):.2f} ({min(values):.2f}..{max(values):.2f})"
+    table.add(f"{what} ({detail})" if detail else what, ours, peer, ratio, goal)
 
 
 class Moto:
     def __init__(self):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
+        self.port = free_port()
         self.process = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + MOTO_READY_SECONDS
@@ -90,10 +80,6 @@ class Bench:
         if out["errors"] and engine:
             raise RuntimeError(f"{out['errors']} of {out['requests']} requests of {target} failed")
         return out
-
-
-def port_of(engine):
-    return urllib.parse.urlparse(engine.endpoint()).port
 
 
 def create_body(name="load-{n}"):
@@ -301,20 +287,5 @@ def million(bench, jobs=1_000_000):
 SECTIONS = {"describe": describe, "create": create, "launch": launch, "throughput": throughput, "million": million}
 
 
-def main():
-    release, work, *chosen = sys.argv[1:]
-    unknown = [name for name in chosen if name not in SECTIONS]
-    if unknown:
-        sys.exit(f"no section {unknown[0]}; there are: {' '.join(SECTIONS)}")
-    bench = Bench(release, work)
-    for name in chosen or SECTIONS:
-        note(f"-- {name}")
-        SECTIONS[name](bench)
-    print("| what | ours | peer | ratio, median (least..most) | goal |")
-    print("|---|---|---|---|---|")
-    for what, ours, peer, ratio, goal, detail in rows:
-        print(f"| {what}{' (' + detail + ')' if detail else ''} | {ours} | {peer} | {ratio} | {goal} |")
-
-
 if __name__ == "__main__":
-    main()
+    run(SECTIONS, table, lambda section, release, work: section(Bench(release, work)))

@@ -8,7 +8,6 @@ Rounds alternate within one job: its program waits for a word before each epoch,
 """
 import concurrent.futures
 import gzip
-import os
 import pathlib
 import random
 import shutil
@@ -22,9 +21,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 from engine import Engine  # noqa: E402
 
+from report import Table, run, spread  # noqa: E402
+
 ROUNDS = 7
 MIB = 1 << 20
-rows = []
+table = Table("what", "Pipe", "curl", "ratio, median (least..most)", "goal")
 
 # Before epoch n the program waits for the file go-n, and answers with the nanoseconds that reading took.
 PROGRAM = """
@@ -37,10 +38,6 @@ done
 """
 READERS = {"cat": "cat /opt/ml/input/data/train_$n >/dev/null",  # reads of 128 KiB
            "dd bs=64K": "dd if=/opt/ml/input/data/train_$n of=/dev/null bs=64K 2>/dev/null"}
-
-
-def note(text):
-    print(text, file=sys.stderr, flush=True)
 
 
 class Bench:
@@ -110,9 +107,8 @@ class Bench:
                 theirs.append(total / curl_seconds / MIB)
         self.engine.wait(job)
         ratios = [a / b for a, b in zip(ours, theirs)]
-        rows.append((what, f"{statistics.median(ours):,.0f} MiB/s", f"{statistics.median(theirs):,.0f} MiB/s",
-                     f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})", goal))
-        note(" | ".join(rows[-1]))
+        table.add(what, f"{statistics.median(ours):,.0f} MiB/s", f"{statistics.median(theirs):,.0f} MiB/s", spread(ratios),
+                  goal)
 
 
 def throughput(bench):
@@ -159,28 +155,20 @@ def start(bench):
             seen = bench.engine.wait(job)
             first = bench.engine.artifact(seen["ModelArtifacts"]["S3ModelArtifacts"])["first"]
             took.append((int(first) - begin) / 1e6)
-        rows.append((f"answer of Create to the first byte, {what}", f"{statistics.median(took):.0f} ms", "-",
-                     f"({min(took):.0f}..{max(took):.0f})", goal))
-        note(" | ".join(rows[-1]))
+        table.add(f"answer of Create to the first byte, {what}", f"{statistics.median(took):.0f} ms", "-",
+                  f"({min(took):.0f}..{max(took):.0f})", goal)
 
 
 SECTIONS = {"pipe": throughput, "pipe-start": start}
 
 
-def main():
-    release, work, *chosen = sys.argv[1:]
-    for name in chosen or SECTIONS:
-        note(f"-- {name}")
-        bench = Bench(release, work)
-        try:
-            SECTIONS[name](bench)
-        finally:
-            bench.stop()
-    print("| what | Pipe | curl | ratio, median (least..most) | goal |")
-    print("|---|---|---|---|---|")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+def perform(section, release, work):
+    bench = Bench(release, work)
+    try:
+        section(bench)
+    finally:
+        bench.stop()
 
 
 if __name__ == "__main__":
-    main()
+    run(SECTIONS, table, perform)

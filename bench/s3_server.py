@@ -20,11 +20,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 from engine import Engine  # noqa: E402
+
+from report import Table, free_port, note, port_of, run, spread  # noqa: E402
 
 import boto3  # noqa: E402
 from botocore.config import Config  # noqa: E402
@@ -37,17 +38,7 @@ PART = 64 << 20
 SECONDS = 2.0
 KEY, SECRET = "S3RVER", "S3RVER"  # what s3rver has built in; the others are told
 S3RVER = "3.7.1"
-rows = []
-
-
-def note(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+table = Table("what", "ours", "peer", "ratio, median (least..most)", "goal")
 
 
 def wait_for(port, seconds=60):
@@ -67,7 +58,7 @@ class Ours:
     def __init__(self, release, work):
         home = pathlib.Path(tempfile.mkdtemp(dir=work, prefix="s3-"))
         self.engine = Engine(release / "src/cli/sabia", home / "sabia", "--log-level", "warn").start()
-        self.port = urllib.parse.urlparse(self.engine.endpoint()).port
+        self.port = port_of(self.engine)
         env = self.engine.environment()
         self.key, self.secret = env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"]
 
@@ -180,10 +171,8 @@ def compare(what, figures, goals, unit):
         if peer == "sabia":
             continue
         ratios = [a / b for a, b in zip(ours, theirs)]
-        row = (what, f"{statistics.median(ours):,.{unit[1]}f} {unit[0]}", f"{peer}: {statistics.median(theirs):,.{unit[1]}f} {unit[0]}",
-               f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})", goals.get(peer, "-"))
-        rows.append(row)
-        note(" | ".join(row))
+        table.add(what, f"{statistics.median(ours):,.{unit[1]}f} {unit[0]}",
+                  f"{peer}: {statistics.median(theirs):,.{unit[1]}f} {unit[0]}", spread(ratios), goals.get(peer, "-"))
 
 
 def fsync_limit(directory, threads=32, seconds=2.0):
@@ -331,13 +320,13 @@ def listing(bench):
     engine = Engine(bench.release / "src/cli/sabia", home, "--log-level", "warn").start()
     try:
         env = engine.environment()
-        server = type("Server", (), {"name": "sabia", "port": urllib.parse.urlparse(engine.endpoint()).port,
+        server = type("Server", (), {"name": "sabia", "port": port_of(engine),
                                      "key": env["AWS_ACCESS_KEY_ID"], "secret": env["AWS_SECRET_ACCESS_KEY"]})
         for what, query in (("1,000 keys of 1,000,000", "list-type=2&prefix=data%2Fpart-500%2F"),
                             ("1,000 common prefixes of 1,000,000 keys", "delimiter=%2F&list-type=2&prefix=data%2F")):
             got = bench.load(server, "GET", "/million", query=query, connections=1, requests=300)
-            rows.append((f"LIST of {what}, p50 / p99", f"{got['p50_us'] / 1000:.2f} / {got['p99_us'] / 1000:.2f} ms", "-", "-", "<= 2 ms"))
-            note(" | ".join(rows[-1]))
+            table.add(f"LIST of {what}, p50 / p99", f"{got['p50_us'] / 1000:.2f} / {got['p99_us'] / 1000:.2f} ms", "-", "-",
+                      "<= 2 ms")
     finally:
         engine.stop()
         shutil.rmtree(home.parent, ignore_errors=True)
@@ -346,18 +335,6 @@ def listing(bench):
 SECTIONS = {"s3-small": small, "s3-large": large, "s3-list": listing}
 
 
-def main():
-    release, work, *chosen = sys.argv[1:]
-    os.environ["CURL_CA_BUNDLE"] = ""
-    bench = Bench(release, work)
-    for name in chosen or SECTIONS:
-        note(f"-- {name}")
-        SECTIONS[name](bench)
-    print("| what | ours | peer | ratio, median (least..most) | goal |")
-    print("|---|---|---|---|---|")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
-
-
 if __name__ == "__main__":
-    main()
+    os.environ["CURL_CA_BUNDLE"] = ""
+    run(SECTIONS, table, lambda section, release, work: section(Bench(release, work)))

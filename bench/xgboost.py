@@ -95,7 +95,7 @@ class Case:
 
 
 def main():
-    release, work = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    release, work = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve() / "xgboost"
     work.mkdir(parents=True, exist_ok=True)
     program = str(release / "src/algorithms/xgboost_program")
     train, validation = work / "train.csv", work / "validation.csv"
