@@ -309,11 +309,13 @@ TEST_F(HttpServerTest, ThePoolShrinksToItsLeastAndNoFurther) {
   options_.threads = 2;
   options_.thread_idle = Millis(20);
   const std::uint16_t port = Serve([&](Exchange& exchange) {
-    std::unique_lock lock(mutex);
-    ++inside;
-    changed.notify_all();
-    changed.wait_for(lock, Seconds(20), [&] { return inside >= 10; });
-    (void)exchange.Send({200, {}, "in"});
+    {
+      std::unique_lock lock(mutex);
+      ++inside;
+      changed.notify_all();
+      changed.wait_for(lock, Seconds(20), [&] { return inside >= 10; });
+    }
+    (void)exchange.Send({200, {}, "in"});  // after this the test may end, and the mutex with it
   });
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 10; ++i) {
