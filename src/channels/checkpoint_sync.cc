@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <set>
 
 #include "base/encoding.h"
 #include "channels/beneath.h"
@@ -41,6 +43,16 @@ Result<FileIdentity> Snapshot(int directory, const CheckpointFile& file, const e
   ASSIGN_OR_RETURN(const FileIdentity after, IdentityOf(from.get()));
   if (after != before) return Fail(ErrorCode::kConflict, "'{}' changed", file.path);
   return after;
+}
+
+std::vector<std::string> Without(const std::vector<std::string>& paths,
+                                 const std::vector<CheckpointFile>& files) {
+  std::set<std::string_view> here;
+  for (const CheckpointFile& file : files) here.insert(file.path);
+  std::vector<std::string> out;
+  std::copy_if(paths.begin(), paths.end(), std::back_inserter(out),
+               [&](const std::string& path) { return !here.contains(path); });
+  return out;
 }
 
 }  // namespace
@@ -158,9 +170,13 @@ void CheckpointSync::SetProblem(const Status& status) {
 Status CheckpointSync::Pass(const Cancelled& cancelled) {
   ASSIGN_OR_RETURN(const Files files, ScanCheckpoints(directory_.get(), options_.files_max));
   RETURN_IF_ERROR(UploadAll(LookForWork(files), cancelled));
+  const std::vector<std::string> vanished = Vanished(files);
+  if (vanished.empty()) return {};
   // A program that replaces one checkpoint by the next deletes the old one while the new one still
-  // waits to be still: S3 must hold one of them at any moment.
-  return MayDelete(files) ? DeleteVanished(files, cancelled) : Status();
+  // waits to be still: S3 must hold one of them at any moment. A look may miss what is created
+  // while it goes on; one that begins after the old one was gone does not.
+  ASSIGN_OR_RETURN(const Files again, ScanCheckpoints(directory_.get(), options_.files_max));
+  return MayDelete(again) ? DeleteAll(Without(vanished, again), cancelled) : Status();
 }
 
 CheckpointSync::Files CheckpointSync::LookForWork(const Files& files) {
@@ -189,7 +205,9 @@ CheckpointSync::Files CheckpointSync::LookForWork(const Files& files) {
 bool CheckpointSync::MayDelete(const Files& files) {
   const std::lock_guard lock(mutex_);
   return !halted_ && std::all_of(files.begin(), files.end(), [this](const CheckpointFile& file) {
-    return file.being_written || known_[file.path].uploaded == file.identity;
+    const auto known = known_.find(file.path);
+    return file.being_written ||
+           (known != known_.end() && known->second.uploaded == file.identity);
   });
 }
 
@@ -241,16 +259,17 @@ Status CheckpointSync::UploadOne(const CheckpointFile& file) {
   return {};
 }
 
-Status CheckpointSync::DeleteVanished(const Files& present, const Cancelled& cancelled) {
-  std::set<std::string_view> here;
-  for (const CheckpointFile& file : present) here.insert(file.path);
-  std::vector<std::string> vanished;
+std::vector<std::string> CheckpointSync::Vanished(const Files& present) const {
+  std::vector<std::string> known;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [path, known] : known_) {
-      if (!here.contains(path)) vanished.push_back(path);
-    }
+    for (const auto& [path, unused] : known_) known.push_back(path);
   }
+  return Without(known, present);
+}
+
+Status CheckpointSync::DeleteAll(const std::vector<std::string>& vanished,
+                                 const Cancelled& cancelled) {
   for (const std::string& path : vanished) {
     if (cancelled()) return Fail(ErrorCode::kTimeout, "cancelled");
     bool uploaded = false;
@@ -312,7 +331,7 @@ Status CheckpointSync::Flush(Trust trust, const Cancelled& cancelled) {
     Status done = UploadAll(left, cancelled);
     // After a kill in the middle of a file, S3 keeps what the program had deleted before: it may be
     // all there is.
-    if (done && left_behind == 0) done = DeleteVanished(files, cancelled);
+    if (done && left_behind == 0) done = DeleteAll(Vanished(files), cancelled);
     SetProblem(done);
     if (done || cancelled() || !IsAway(done.error().code)) return done;
     std::unique_lock lock(mutex_);

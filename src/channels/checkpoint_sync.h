@@ -20,9 +20,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "channels/checkpoint_files.h"
 #include "channels/download.h"
@@ -101,7 +101,8 @@ class CheckpointSync {
   Files FinalWork(Trust trust, const Files& files);
   Status UploadAll(const Files& work, const Cancelled& cancelled);
   Status UploadOne(const CheckpointFile& file);
-  Status DeleteVanished(const Files& present, const Cancelled& cancelled);
+  std::vector<std::string> Vanished(const Files& present) const;  // known and not there any more
+  Status DeleteAll(const std::vector<std::string>& vanished, const Cancelled& cancelled);
   Status EnsureClient();
   void SetProblem(const Status& status);
   std::string KeyOf(const std::string& path) const { return options_.prefix.key + path; }

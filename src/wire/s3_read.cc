@@ -75,9 +75,10 @@ class RangeRead {
     if (data.size() > range_.length - received_) {
       return Fail(ErrorCode::kCorrupt, "more bytes arrived than were asked for");
     }
-    received_ += data.size();
+    RETURN_IF_ERROR(sink_(data));  // what the sink did not take has not arrived
     check_.Update(data);
-    return sink_(data);
+    received_ += data.size();
+    return {};
   }
 
   bool complete() const { return received_ == range_.length; }
