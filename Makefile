@@ -2,13 +2,14 @@
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 
-.PHONY: help build dev-build demo test unit e2e bench format tidy lint install clean
+.PHONY: help build dev-build demo test unit e2e soak bench format tidy lint install clean
 
 help:
 	@echo "make demo    build, start an engine, train Abalone on spot through an interruption, predict"
 	@echo "make build   build the release binary: build/release/sabia"
 	@echo "make test    build and run every test, with the real SDKs in a virtual environment"
 	@echo "make unit    only the C++ tests;  make e2e  only those through the clients"
+	@echo "make soak    run simulated clusters from seed SEED on, until one breaks a promise"
 	@echo "make bench   measure against the peers (docs/benchmarks.md)"
 	@echo "make format  clang-format;  make tidy  the house rules;  make lint  clang-tidy;  make install  PREFIX=/usr/local"
 	@echo "make clean   remove build/"
@@ -46,6 +47,11 @@ lint: dev-build
 	@git diff --name-only --diff-filter=d $(BASE) -- 'src/*.cc' | xargs -r clang-tidy-14 -p build/dev --quiet
 
 test: tidy unit e2e
+
+# Simulated clusters, seed after seed, until it is stopped or one breaks a promise.
+SEED ?= 1
+soak: build
+	@build/release/src/sim/soak --first $(SEED)
 
 bench: build
 	@tools/install-packages bench

@@ -171,7 +171,7 @@ AwsResult<void> TrainingJobs::CheckStorage(const wire::CallContext& context,
 
 // The job that the request asks for, or why there can be none. Takes what it needs of the request.
 AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& context,
-                                                   json::object& request) {
+                                                   json::object& request, store::Tags& tags) {
   RETURN_IF_ERROR(RefuseUnsupportedFields(CreateTrainingJobFields(), request));
   CompleteRequest(request);
   RETURN_IF_ERROR(CheckRequest(request));
@@ -184,6 +184,8 @@ AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& cont
     return tl::make_unexpected(std::move(usable).error());
   }
   std::vector<std::string> notes = NotesOnRequest(request);
+  tags = TagsOf(request);
+  request.erase("Tags");  // they live beside the record and change without it
   // Constructed with the request: assigning it would copy it (ParseJsonAtOnce).
   model::TrainingJob job{.uid = random_.Hex(12),
                          .name = std::move(name),
@@ -200,11 +202,10 @@ AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& cont
 
 void TrainingJobs::Create(const wire::CallContext& context, json::object request,
                           const wire::LaterReply& reply) {
-  auto accepted = Accept(context, request);
+  store::Tags tags;
+  auto accepted = Accept(context, request, tags);
   if (!accepted) return reply(tl::make_unexpected(std::move(accepted).error()));
   const auto job = std::make_shared<model::TrainingJob>(std::move(*accepted));
-  store::Tags tags = TagsOf(job->request);
-  job->request.erase("Tags");  // tags live beside the record and change without it
   std::vector<store::Change> changes;
   changes.push_back({store::Change::Op::kInsert, store::RowOf(*job, 0), std::move(tags), job->arn,
                      accepted_ != nullptr});
@@ -299,7 +300,7 @@ TrainingJobs::Answer TrainingJobs::Update(const wire::CallContext& context,
     }
     const json::object* profiler = FindObject(request, "ProfilerConfig");
     if (profiler == nullptr) return false;
-    json::value& slot = job.request["ProfilerConfig"];
+    json::value& slot = job.request.Edit()["ProfilerConfig"];
     if (!slot.is_object()) slot = json::object();
     for (const auto& [key, value] : *profiler) slot.get_object()[key] = value;
     return true;

@@ -71,7 +71,7 @@ class TrainingJobs {
   wire::AwsResult<void> Change(const wire::CallContext& context, std::string_view name,
                                const Edit& edit);
   wire::AwsResult<model::TrainingJob> Accept(const wire::CallContext& context,
-                                             json::object& request);
+                                             json::object& request, store::Tags& tags);
   wire::AwsResult<void> CheckStorage(const wire::CallContext& context, const json::object& request);
   wire::AwsResult<void> CheckChannel(const wire::CallContext& context, const json::object& request,
                                      const json::object& channel);

@@ -206,8 +206,7 @@ bool CheckpointSync::MayDelete(const Files& files) {
   const std::lock_guard lock(mutex_);
   return !halted_ && std::all_of(files.begin(), files.end(), [this](const CheckpointFile& file) {
     const auto known = known_.find(file.path);
-    return file.being_written ||
-           (known != known_.end() && known->second.uploaded == file.identity);
+    return file.being_written || (known != known_.end() && known->second.uploaded == file.identity);
   });
 }
 

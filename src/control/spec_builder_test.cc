@@ -100,7 +100,8 @@ TEST_F(SpecBuilder, GivesTheAttemptWhatIsLeftOfTheRunTime) {
 
 TEST_F(SpecBuilder, AddsTheMetricsThatTheImageImpliesAfterTheGivenOnes) {
   EXPECT_EQ(Build().metrics.size(), 1u);
-  job_.request["AlgorithmSpecification"].get_object()["TrainingImage"] = "sagemaker-xgboost:1.7-1";
+  job_.request.Edit()["AlgorithmSpecification"].get_object()["TrainingImage"] =
+      "sagemaker-xgboost:1.7-1";
   const auto spec = Build();
   EXPECT_EQ(spec.image, model::ImageKind::kXgboost);
   ASSERT_GT(spec.metrics.size(), 1u);
@@ -108,8 +109,8 @@ TEST_F(SpecBuilder, AddsTheMetricsThatTheImageImpliesAfterTheGivenOnes) {
 }
 
 TEST_F(SpecBuilder, WritesConfigFilesOfTheRequest) {
-  job_.request["DebugHookConfig"] = {{"S3OutputPath", "s3://out/debug"}};
-  job_.request["ProfilerConfig"] = {{"DisableProfiler", true}};
+  job_.request.Edit()["DebugHookConfig"] = {{"S3OutputPath", "s3://out/debug"}};
+  job_.request.Edit()["ProfilerConfig"] = {{"DisableProfiler", true}};
   const auto files = Build().config_files;
   EXPECT_EQ(ParseJsonObject(files.at("debughookconfig.json"))->at("LocalPath"),
             "/opt/ml/output/tensors");
@@ -120,21 +121,21 @@ TEST_F(SpecBuilder, WritesConfigFilesOfTheRequest) {
 
 TEST_F(SpecBuilder, KeepsCheckpointsWhereTheRequestSays) {
   EXPECT_EQ(Build().checkpoint_s3_uri, "");
-  job_.request["CheckpointConfig"] = {{"S3Uri", "s3://out/ckpt"}};
+  job_.request.Edit()["CheckpointConfig"] = {{"S3Uri", "s3://out/ckpt"}};
   EXPECT_EQ(Build().checkpoint_s3_uri, "s3://out/ckpt");
   EXPECT_EQ(Build().checkpoint_local_path, "/opt/ml/checkpoints");
-  job_.request["CheckpointConfig"].get_object()["LocalPath"] = "/opt/ml/mine";
+  job_.request.Edit()["CheckpointConfig"].get_object()["LocalPath"] = "/opt/ml/mine";
   EXPECT_EQ(Build().checkpoint_local_path, "/opt/ml/mine");
 }
 
 TEST_F(SpecBuilder, SignalsEveryProcessOnlyWhenAsked) {
   EXPECT_FALSE(Build().signal_all_processes);
-  job_.request["Environment"] = {{"SABIA_SIGNAL_ALL_PROCESSES", "true"}};
+  job_.request.Edit()["Environment"] = {{"SABIA_SIGNAL_ALL_PROCESSES", "true"}};
   EXPECT_TRUE(Build().signal_all_processes);
 }
 
 TEST_F(SpecBuilder, RefusesAnImageThatNobodyKnows) {
-  job_.request["AlgorithmSpecification"].get_object()["TrainingImage"] = "nobody/knows:1";
+  job_.request.Edit()["AlgorithmSpecification"].get_object()["TrainingImage"] = "nobody/knows:1";
   const auto built = BuildSpec({job_, hosts_, hosts_[0], {}, {}}, {}, store::Paths("/home"));
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().code, ErrorCode::kInvalidArgument);

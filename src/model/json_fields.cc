@@ -69,6 +69,12 @@ void FieldReader::Object(std::string_view key, json::object& out) {
   out = v->get_object();
 }
 
+void FieldReader::Object(std::string_view key, SharedObject& out) {
+  json::object object;
+  Object(key, object);
+  out = std::move(object);
+}
+
 void FieldReader::Flag(std::string_view key, bool& out) {
   const json::value* v = Find(key);
   if (v == nullptr) return;

@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/shared_object.h"
 #include "base/time.h"
 
 namespace sabia::model {
@@ -59,6 +60,7 @@ class FieldReader {
   void Texts(std::string_view key, std::vector<std::string>& out);
   void TextMap(std::string_view key, std::map<std::string, std::string>& out);
   void Object(std::string_view key, json::object& out);
+  void Object(std::string_view key, SharedObject& out);
   void Flag(std::string_view key, bool& out);
   void Real(std::string_view key, double& out);
   void Duration(std::string_view key, Millis& out);

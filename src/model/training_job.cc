@@ -114,7 +114,7 @@ std::string_view Name(TrainingPhase phase) { return NameOf(kPhases, phase); }
 
 json::object TrainingJob::ToJson() const {
   json::object out = WithoutRequest(*this, json::storage_ptr());
-  out["request"] = request;
+  out["request"] = request.get();
   return out;
 }
 
@@ -123,7 +123,7 @@ std::string TrainingJob::ToText() const {
   json::monotonic_resource memory(scratch.data(), scratch.size());
   std::string out = json::serialize(WithoutRequest(*this, &memory));
   out.back() = ',';
-  out.append("\"request\":").append(json::serialize(request)).append("}");
+  out.append("\"request\":").append(request.text()).append("}");
   return out;
 }
 

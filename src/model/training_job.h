@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/shared_object.h"
 #include "base/time.h"
 #include "model/instance.h"
 #include "model/transitions.h"
@@ -106,7 +107,7 @@ struct TrainingJob {
   std::string account;
   WallTime created;
   WallTime modified;
-  json::object request;  // CreateTrainingJob as received, with the service's defaults filled in
+  SharedObject request;  // CreateTrainingJob as received, with the service's defaults filled in
 
   TrainingPhase phase = TrainingPhase::kQueued;
   // SecondaryStatus as clients see it. Kept apart from the phase because MaxRuntimeExceeded and

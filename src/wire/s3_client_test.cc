@@ -244,13 +244,14 @@ TEST_F(S3ClientTest, ReadsRangesOfOneVersionWhateverBreaks) {
 TEST_F(S3ClientTest, ASinkThatFailsAtTheLastBytesFailsTheRead) {
   s3_.objects["/bucket/k"] = Noise(100'000);
   std::size_t taken = 0;
-  const Status read = client().Read(
-      {.from = {"bucket", "k"}, .etag = "e1", .offset = 0, .length = 100'000},
-      [&](std::string_view data) -> Status {
-        if (taken + data.size() == 100'000) return Fail(ErrorCode::kTimeout, "enough");
-        taken += data.size();
-        return {};
-      });
+  const Status read =
+      client().Read({.from = {"bucket", "k"}, .etag = "e1", .offset = 0, .length = 100'000},
+                    [&](std::string_view data) -> Status {
+                      if (taken + data.size() == 100'000)
+                        return Fail(ErrorCode::kTimeout, "enough");
+                      taken += data.size();
+                      return {};
+                    });
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(read.error().message, HasSubstr("enough"));

@@ -12,8 +12,8 @@ Result<store::Resource> FakeRecords::Get(store::Kind kind, std::string_view name
 Result<std::vector<store::Resource>> FakeRecords::Live(store::Kind kind) {
   const std::lock_guard lock(mutex_);
   std::vector<store::Resource> out;
-  for (const auto& [key, row] : rows_) {
-    if (key.first == kind && row.live) out.push_back(row);
+  for (const Key& key : live_) {
+    if (key.first == kind) out.push_back(rows_.at(key));
   }
   return out;
 }
@@ -22,9 +22,9 @@ Result<std::vector<store::Resource>> FakeRecords::Children(store::Kind kind,
                                                            std::string_view parent) {
   const std::lock_guard lock(mutex_);
   std::vector<store::Resource> out;
-  for (const auto& [key, row] : rows_) {
-    if (key.first == kind && row.parent == parent) out.push_back(row);
-  }
+  const auto names = children_.find({kind, std::string(parent)});
+  if (names == children_.end()) return out;
+  for (const std::string& name : names->second) out.push_back(rows_.at({kind, name}));
   return out;
 }
 
@@ -49,16 +49,7 @@ Status FakeRecords::Commit(const std::vector<store::Change>& changes) {
   {
     const std::lock_guard lock(mutex_);
     for (const store::Change& change : changes) RETURN_IF_ERROR(Check(change));
-    for (const store::Change& change : changes) {
-      const Key key{change.resource.kind, change.resource.name};
-      if (change.op == store::Change::Op::kDelete) {
-        rows_.erase(key);
-        continue;
-      }
-      store::Resource row = change.resource;
-      row.revision = change.resource.revision + 1;
-      rows_[key] = std::move(row);
-    }
+    for (const store::Change& change : changes) Apply(change);
     ++commits_;
     listener = listener_;
   }
@@ -67,6 +58,48 @@ Status FakeRecords::Commit(const std::vector<store::Change>& changes) {
     if (!change.silent) listener(change.resource.kind, change.resource.name);
   }
   return {};
+}
+
+void FakeRecords::Apply(const store::Change& change) {
+  const Key key{change.resource.kind, change.resource.name};
+  if (change.op == store::Change::Op::kDelete) {
+    EraseRow(key);
+    if (witness_) witness_(change, nullptr);
+    return;
+  }
+  store::Resource row = change.resource;
+  row.revision = change.resource.revision + 1;
+  if (row.live) {
+    live_.insert(key);
+  } else {
+    live_.erase(key);
+  }
+  if (!row.parent.empty()) children_[{key.first, row.parent}].insert(key.second);
+  store::Resource& stored = rows_[key];
+  stored = std::move(row);
+  if (witness_) witness_(change, &stored);
+}
+
+void FakeRecords::EraseRow(const Key& key) {
+  const auto row = rows_.find(key);
+  if (row == rows_.end()) return;
+  const auto names = children_.find({key.first, row->second.parent});
+  if (names != children_.end()) {
+    names->second.erase(key.second);
+    if (names->second.empty()) children_.erase(names);
+  }
+  live_.erase(key);
+  rows_.erase(row);
+}
+
+void FakeRecords::Erase(store::Kind kind, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  EraseRow({kind, name});
+}
+
+void FakeRecords::OnChange(Witness witness) {
+  const std::lock_guard lock(mutex_);
+  witness_ = std::move(witness);
 }
 
 void FakeRecords::OnCommit(std::function<void(store::Kind, const std::string&)> listener) {

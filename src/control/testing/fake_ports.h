@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,14 +22,24 @@ class FakeRecords final : public Records {
   Status Commit(const std::vector<store::Change>& changes) override;
 
   void OnCommit(std::function<void(store::Kind, const std::string&)> listener);
+  // Sees every row as it becomes, and "deleted" as null, within the commit: checks what may happen
+  // to it. Must not call back.
+  using Witness = std::function<void(const store::Change& change, const store::Resource* becomes)>;
+  void OnChange(Witness witness);
+  void Erase(store::Kind kind, const std::string& name);  // without a trace
   std::size_t commits();
 
  private:
   using Key = std::pair<store::Kind, std::string>;
   Status Check(const store::Change& change) const;
+  void Apply(const store::Change& change);
+  void EraseRow(const Key& key);
 
   std::mutex mutex_;
   std::map<Key, store::Resource> rows_;
+  std::map<Key, std::set<std::string>> children_;  // kind and parent → names
+  std::set<Key> live_;
+  Witness witness_;
   std::function<void(store::Kind, const std::string&)> listener_;
   std::size_t commits_ = 0;
 };

@@ -1,8 +1,8 @@
-// Ports that count effects and let the daemon die at a chosen one.
+// Ports that count effects and let the daemon die at a chosen one, or a chosen one fail.
 //
 // Dying is an exception that no production code catches, so nothing after it happens, as after kill
 // -9. It strikes before the Nth effect or right behind it: the effect took place, but nobody was
-// told.
+// told. An effect that fails did not take place.
 #pragma once
 
 #include <string>
@@ -18,18 +18,26 @@ class Faults {
   void DieAt(int effect, bool after) {
     target_ = effect;
     after_ = after;
+    fails_ -= count_;
     count_ = 0;
     fired_ = false;
   }
-  void Never() { target_ = -1; }
+  void Never() { target_ = fails_ = -1; }
+  void FailAt(int effect) { fails_ = count_ + effect; }
+  // How many effects there were since DieAt.
+  int count() const { return count_; }
+  bool fails() const { return count_ <= fails_; }  // an effect is still to fail
+  bool armed() const { return target_ >= 0; }      // it is still to die
   bool fired() const { return fired_; }
   const std::string& where() const { return where_; }
 
   // Runs the effect, or dies.
   template <typename Effect>
   auto Around(const char* name, Effect effect) -> decltype(effect()) {
+    const bool fails = count_ == fails_;
     const bool now = count_++ == target_;
     if (now && !after_) Die(name);
+    if (fails) return Fail(ErrorCode::kUnavailable, "{} fails for the test", name);
     auto result = effect();
     if (now) Die(name);
     return result;
@@ -44,6 +52,7 @@ class Faults {
   }
 
   int target_ = -1;
+  int fails_ = -1;
   int count_ = 0;
   bool after_ = false;
   bool fired_ = false;

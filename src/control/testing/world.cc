@@ -35,8 +35,8 @@ std::string UidOf(std::size_t number) { return fmt::format("{:012x}", number); }
 
 }  // namespace
 
-World::World(fleet::MachineSize machine)
-    : offer_{machine, {.overcommit = 1}, model::InstanceCatalog::BuiltIn()} {
+World::World(fleet::MachineSize machine, const ControllerSettings& settings)
+    : settings_(settings), offer_{machine, {.overcommit = 1}, model::InstanceCatalog::BuiltIn()} {
   SetLogLevel(LogLevel::kError);
   StartDaemon();
 }
@@ -44,7 +44,7 @@ World::World(fleet::MachineSize machine)
 World::~World() = default;
 
 void World::StartDaemon() {
-  ControllerSettings settings;
+  ControllerSettings settings = settings_;
   settings.worker.abort_on_illegal_step = true;
   settings.worker.spec.endpoint = "http://127.0.0.1:1";
   controller_ =
@@ -54,12 +54,16 @@ void World::StartDaemon() {
   records.OnCommit([this](store::Kind kind, const std::string& name) {
     controller_->RecordChanged(kind, name);
   });
-  fleet.OnPoke([this](const std::string& id) { controller_->Poke(id); });
-  fleet.OnExit([this](const std::string& id) { controller_->Poke(id); });
+  const auto poke = [this](const std::string& id) {
+    if (!loses_poke || !loses_poke()) controller_->Poke(id);
+  };
+  fleet.OnPoke(poke);
+  fleet.OnExit(poke);
   CHECK(controller_->Recover().has_value());
 }
 
 void World::KillDaemon() {
+  if (!controller_) return;
   records.OnCommit(nullptr);
   fleet.DaemonDied();
   // No Stop(): the loop is not running, and looks that died never report back.
@@ -70,7 +74,7 @@ void World::KillDaemon() {
 
 void World::Submit(const std::string& name, const SubmitOptions& options) {
   model::TrainingJob job;
-  job.uid = UidOf(submitted_.size() + 1);
+  job.uid = UidOf(++submissions_);
   job.name = name;
   job.arn = "arn:aws:sagemaker:us-west-2:123456789012:training-job/" + name;
   job.region = "us-west-2";
@@ -103,18 +107,21 @@ void World::Edit(const std::string& name, const std::function<void(model::Traini
             .has_value());
 }
 
-void World::Turn() {
+Millis World::Turn() {
   constexpr int kTurnsMax = 1000;
+  Millis rest{0};
   try {
     int turns = 0;
     do {
-      controller_->Turn();
+      rest = controller_->Turn();
       CHECK_MSG(++turns < kTurnsMax, "the controller does not come to rest");
     } while (!controller_->idle());
   } catch (const Died&) {
     KillDaemon();
     StartDaemon();
+    rest = Millis(0);
   }
+  return rest;
 }
 
 bool World::RunUntil(const std::function<bool()>& condition) {
@@ -163,15 +170,24 @@ void World::CheckTimes(const model::TrainingJob& job, std::vector<std::string>& 
     out.push_back(job.name + ": billed more than it trained");
 }
 
+void World::CheckEnded(const std::string& name, std::vector<std::string>& out) {
+  const model::TrainingJob job = Job(name);
+  CheckTimes(job, out);
+  if (records.Get(store::Kind::kTrainingJob, name)->live)
+    out.push_back(name + ": finished, but live");
+  if (!job.transitions.back().end) out.push_back(name + ": the last status did not end");
+}
+
+void World::Forget(const std::string& name) {
+  records.Erase(store::Kind::kTrainingJob, name);
+  metrics.points.erase(name);
+  fleet.Forget(name);
+  std::erase(submitted_, name);
+}
+
 std::vector<std::string> World::Violations() {
   std::vector<std::string> out = fleet.violations();
-  for (const std::string& name : submitted_) {
-    const model::TrainingJob job = Job(name);
-    CheckTimes(job, out);
-    if (records.Get(store::Kind::kTrainingJob, name)->live)
-      out.push_back(name + ": finished, but live");
-    if (!job.transitions.back().end) out.push_back(name + ": the last status did not end");
-  }
+  for (const std::string& name : submitted_) CheckEnded(name, out);
   const auto leases = records.Live(store::Kind::kInstance);
   for (const store::Resource& row : *leases) out.push_back(row.name + ": a lease without a job");
   for (const std::string& id : fleet.Running()) out.push_back(id + ": an agent that nobody wants");

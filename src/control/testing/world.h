@@ -2,6 +2,7 @@
 // one thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ struct SubmitOptions {
 
 class World {
  public:
-  explicit World(fleet::MachineSize machine = {8, std::int64_t{32} << 30, 0});
+  explicit World(fleet::MachineSize machine = {8, std::int64_t{32} << 30, 0},
+                 const ControllerSettings& settings = {});
   ~World();
 
   env::ManualClock clock;
@@ -42,11 +44,16 @@ class World {
   // Changes the record as an API call would, by compare-and-set.
   void Edit(const std::string& name, const std::function<void(model::TrainingJob&)>& edit);
 
+  // Whether a poke of an agent gets lost on its way; asked for each.
+  std::function<bool()> loses_poke;
+
   // The daemon dies: the controller is thrown away as it is.
   void KillDaemon();
   void StartDaemon();
-  // Runs the loop until it has nothing to do now. A daemon that dies is started again.
-  void Turn();
+  bool alive() const { return controller_ != nullptr; }
+  // Runs the loop until it has nothing to do now. A daemon that dies is started again. Returns how
+  // long nothing will be, unless something happens.
+  Millis Turn();
   // Turns and moves the clock by 10 ms at a time until the condition holds; false when it does not
   // within an hour.
   bool RunUntil(const std::function<bool()>& condition);
@@ -56,10 +63,15 @@ class World {
 
   // What must hold whenever the world is quiet; one sentence per violation.
   std::vector<std::string> Violations();
+  // What must hold of a job that has ended.
+  void CheckEnded(const std::string& name, std::vector<std::string>& out);
+  // Of a job that has ended nothing is kept.
+  void Forget(const std::string& name);
 
  private:
   void CheckTimes(const model::TrainingJob& job, std::vector<std::string>& out);
 
+  const ControllerSettings settings_;
   fleet::Offer offer_;
   FaultyRecords faulty_records_{records, faults};
   FaultyFiles faulty_files_{fleet, faults};
@@ -67,7 +79,8 @@ class World {
   FaultyMetrics faulty_metrics_{metrics, faults};
   InlineExecutor executor_;
   std::unique_ptr<TrainingController> controller_;
-  std::vector<std::string> submitted_;
+  std::vector<std::string> submitted_;  // and not forgotten
+  std::size_t submissions_ = 0;
   int restarts_ = 0;
 };
 

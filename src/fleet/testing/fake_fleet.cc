@@ -42,15 +42,45 @@ void FakeFleet::Tick() {
   std::set<std::string> ended;
   {
     const std::lock_guard lock(mutex_);
-    for (auto& [id, agent] : agents_) {
-      if (!agent.alive) continue;
-      const auto before = agent.report;
-      Act(id, agent);
-      if (!before || !agent.report || before->ToJson() != agent.report->ToJson()) told.insert(id);
+    const WallTime now = clock_.Wall();
+    std::vector<std::string> ready;
+    for (const auto& [time, id] : due_) {
+      if (time > now) break;
+      ready.push_back(id);
+    }
+    for (const std::string& id : ready) {
+      Agent& agent = agents_[id];
+      if (Act(id, agent)) told.insert(id);
       if (!agent.alive) ended.insert(id);
+      // One that is due already waits for orders.
+      const bool waits = !agent.alive || agent.due <= now;
+      WakeAt(id, agent, waits ? std::nullopt : std::optional(agent.due));
     }
   }
   Notify(told, ended);
+}
+
+std::optional<WallTime> FakeFleet::NextDue() {
+  const std::lock_guard lock(mutex_);
+  if (due_.empty()) return std::nullopt;
+  return due_.begin()->first;
+}
+
+void FakeFleet::WakeAt(const std::string& id, Agent& agent, std::optional<WallTime> time) {
+  if (agent.wakes) due_.erase({*agent.wakes, id});
+  agent.wakes = time;
+  if (time) due_.emplace(*time, id);
+}
+
+FakeFleet::Progress FakeFleet::ProgressOf(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  return progress_[job];
+}
+
+void FakeFleet::Forget(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  programs_.erase(job);
+  progress_.erase(job);
 }
 
 void FakeFleet::Notify(const std::set<std::string>& told, const std::set<std::string>& ended) {
@@ -69,21 +99,26 @@ void FakeFleet::Notify(const std::set<std::string>& told, const std::set<std::st
   }
 }
 
-void FakeFleet::Act(const std::string& id, Agent& agent) {
+bool FakeFleet::Act(const std::string& id, Agent& agent) {
   if (ProgramOf(agent).never_comes_up) {
     agent.alive = false;
+    live_hosts_.erase({agent.spec.job_name, agent.spec.host});
     own_.erase(id);
-    return;
+    return false;
   }
+  bool changed = false;
   if (!agent.report) {
+    changed = true;
     agent.report.emplace();
     agent.report->restored_files = ProgramOf(agent).restored_files;
     Enter(agent, AgentPhase::kPreparing, ProgramOf(agent).prepares);
   }
   constexpr int kPhasesPerTick = 16;
   for (int i = 0; i < kPhasesPerTick && agent.alive; ++i) {
-    if (!Obey(id, agent) && !Proceed(id, agent)) return;
+    if (!Obey(id, agent) && !Proceed(id, agent)) break;
+    changed = true;
   }
+  return changed;
 }
 
 void FakeFleet::Enter(Agent& agent, AgentPhase phase, Millis takes) {
@@ -106,7 +141,19 @@ void FakeFleet::Exit(const std::string& id, Agent& agent, int code) {
 void FakeFleet::Finish(const std::string& id, Agent& agent) {
   Enter(agent, AgentPhase::kDone, Millis(0));
   agent.alive = false;
+  live_hosts_.erase({agent.spec.job_name, agent.spec.host});
   own_.erase(id);
+}
+
+// The first host of a gang speaks for all.
+void FakeFleet::Save(Agent& agent) {
+  const FakeProgram& program = ProgramOf(agent);
+  if (!agent.report || program.checkpoint_every <= Millis(0) || agent.spec.host != "algo-1") return;
+  const auto began = agent.report->began.find(AgentPhase::kTraining);
+  if (began == agent.report->began.end()) return;
+  Progress& progress = progress_[agent.spec.job_name];
+  const Millis done = std::min(clock_.Wall() - began->second, program.trains - progress.saved);
+  progress.saved += done / program.checkpoint_every * program.checkpoint_every;
 }
 
 bool FakeFleet::Obey(const std::string& id, Agent& agent) {
@@ -115,6 +162,7 @@ bool FakeFleet::Obey(const std::string& id, Agent& agent) {
   if (program.ignores_orders || agent.orders.stop == StopReason::kNone) return false;
   if (HasEnded(report) || report.stopped_for != StopReason::kNone) return false;
   report.stopped_for = agent.orders.stop;
+  Save(agent);
   if (!report.began.contains(AgentPhase::kTraining)) {
     Finish(id, agent);  // nothing runs yet
   } else {
@@ -132,12 +180,13 @@ bool FakeFleet::Proceed(const std::string& id, Agent& agent) {
       Enter(agent, AgentPhase::kDownloading, program.downloads);
       return true;
     case AgentPhase::kDownloading:
-      Enter(agent, AgentPhase::kTraining, program.trains);
+      Enter(agent, AgentPhase::kTraining, program.trains - progress_[agent.spec.job_name].saved);
       agent.metrics += fmt::format("{{\"name\":\"loss\",\"value\":0.5,\"time\":{}}}\n",
                                    ToUnixMillis(clock_.Wall()));
       return true;
     case AgentPhase::kTraining:
       report.metrics = {{"loss", 0.5, report.began.at(AgentPhase::kTraining)}};
+      progress_[agent.spec.job_name].finished = true;
       Exit(id, agent, program.exit_code);
       return true;
     case AgentPhase::kStopping: {
@@ -170,6 +219,12 @@ void FakeFleet::Crash(const std::string& id) {
     const auto found = agents_.find(id);
     if (found == agents_.end() || !found->second.alive) return;
     found->second.alive = false;
+    if (const auto& report = found->second.report;
+        report && !HasEnded(*report) && report->stopped_for == StopReason::kNone) {
+      Save(found->second);
+    }
+    live_hosts_.erase({found->second.spec.job_name, found->second.spec.host});
+    WakeAt(id, found->second, std::nullopt);
     if (own_.erase(id) == 0) return;
   }
   Notify({}, {id});
@@ -215,14 +270,13 @@ Status FakeFleet::Start(const AgentName& name) {
     return {};
   }
   if (agent.report) violations_.push_back(name.id + " was started again after it had reported");
-  for (const auto& [id, other] : agents_) {
-    if (other.alive && other.spec.job_name == agent.spec.job_name &&
-        other.spec.host == agent.spec.host) {
-      violations_.push_back(fmt::format("{} was started while {} ran", name.id, id));
-    }
-  }
+  const auto [other, first] =
+      live_hosts_.try_emplace({agent.spec.job_name, agent.spec.host}, name.id);
+  if (!first)
+    violations_.push_back(fmt::format("{} was started while {} ran", name.id, other->second));
   ++starts_[name.id];
   agent.alive = true;
+  WakeAt(name.id, agent, clock_.Wall());
   return {};
 }
 
@@ -245,7 +299,9 @@ Status FakeFleet::Prepare(const std::string& id, const Preparation& preparation)
 
 Status FakeFleet::Give(const std::string& id, const model::Orders& orders) {
   const std::lock_guard lock(mutex_);
-  agents_[id].orders = orders;
+  Agent& agent = agents_[id];
+  agent.orders = orders;
+  if (agent.alive) WakeAt(id, agent, clock_.Wall());
   return {};
 }
 
@@ -274,6 +330,8 @@ Status FakeFleet::Remove(const std::string& id) {
   const auto found = agents_.find(id);
   if (found == agents_.end()) return {};
   if (found->second.alive) violations_.push_back(id + " lost its directory while it ran");
+  WakeAt(id, found->second, std::nullopt);
+  starts_.erase(id);
   agents_.erase(found);
   return {};
 }

@@ -19,7 +19,7 @@ model::TrainingJob NewJob(const JobOptions& options) {
       {"ResourceConfig", {{"InstanceCount", options.hosts}, {"InstanceType", "ml.m5.large"}}},
       {"StoppingCondition", stopping}};
   if (options.retries > 0)
-    job.request["RetryStrategy"] = {{"MaximumRetryAttempts", options.retries}};
+    job.request.Edit()["RetryStrategy"] = {{"MaximumRetryAttempts", options.retries}};
   EnterStatus(job, "Starting", "Starting the training job", kCreated);
   return job;
 }

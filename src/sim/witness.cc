@@ -1,0 +1,130 @@
+#include "sim/witness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/json.h"
+#include "store/training_job_row.h"
+
+namespace sabia::sim {
+namespace {
+
+using model::TrainingJob;
+
+constexpr std::size_t kViolationsMax = 20;  // the first ones tell
+
+std::string HostKey(const model::InstanceRecord& lease) {
+  return lease.job_name + "/" + lease.Host();
+}
+
+// One commit may hold several steps.
+bool Reaches(model::TrainingPhase from, model::TrainingPhase to) {
+  std::set<model::TrainingPhase> seen{from};
+  std::vector<model::TrainingPhase> todo{from};
+  while (!todo.empty()) {
+    const model::TrainingPhase phase = todo.back();
+    todo.pop_back();
+    for (const auto& edge : model::kTrainingEdges) {
+      if (edge.from == phase && seen.insert(edge.to).second) todo.push_back(edge.to);
+    }
+  }
+  return seen.contains(to);
+}
+
+// The last time of the attempt that is known.
+WallTime LastOf(const model::Attempt& attempt) {
+  return attempt.ended.value_or(attempt.ready.value_or(attempt.launched));
+}
+
+}  // namespace
+
+void Witness::Violation(const std::string& what) {
+  if (violations_.size() < kViolationsMax)
+    violations_.push_back(fmt::format("at {}: {}", ToUnixMillis(now_), what));
+}
+
+void Witness::Digest(std::string_view text) {
+  constexpr std::uint64_t kPrime = 1099511628211u;
+  for (const char c : text) digest_ = (digest_ ^ static_cast<unsigned char>(c)) * kPrime;
+}
+
+std::vector<std::string> Witness::TakeEnded() { return std::exchange(ended_, {}); }
+
+void Witness::Saw(const store::Change& change, const store::Resource* becomes, WallTime now) {
+  now_ = now;
+  ++commits_;
+  Digest(change.resource.name);
+  if (becomes != nullptr) Digest(becomes->document);
+  if (change.resource.kind == store::Kind::kInstance) return SawLease(change, becomes);
+  if (becomes == nullptr) return Violation("training job '" + change.resource.name + "' vanished");
+  SawJob(*becomes);
+}
+
+void Witness::SawJob(const store::Resource& row) {
+  auto job = store::TrainingJobOf(row);
+  if (!job) return Violation(job.error().message);
+  if (row.live == model::IsTerminal(job->phase))
+    Violation(row.name + ": live, and ended or the other way round");
+  const auto before = jobs_.find(row.name);
+  if (before != jobs_.end()) CheckStep(before->second, *job);
+  if (model::IsTerminal(job->phase)) ended_.push_back(row.name);
+  jobs_[row.name] = std::move(*job);
+}
+
+void Witness::CheckStep(const TrainingJob& before, const TrainingJob& after) {
+  const auto broken = [&](std::string_view what) {
+    Violation(after.name + ": " + std::string(what));
+  };
+  if (model::IsTerminal(before.phase)) broken("changed after its end");
+  if (before.phase != after.phase && !Reaches(before.phase, after.phase)) {
+    broken(fmt::format("illegal step from {} to {}", Name(before.phase), Name(after.phase)));
+  }
+  if (before.uid != after.uid || before.request != after.request) broken("its request changed");
+  if (before.stop_requested && after.stop_requested != before.stop_requested)
+    broken("a wish to stop was forgotten");
+  if (after.modified < before.modified) broken("modified went back");
+  if (after.transitions.size() < before.transitions.size()) broken("a status was forgotten");
+  if (after.attempts.size() < before.attempts.size() ||
+      after.attempts.size() > before.attempts.size() + 1) {
+    broken("attempts were forgotten or made up");
+  }
+  for (std::size_t i = 0; i + 1 < after.attempts.size(); ++i) {
+    const model::Attempt& attempt = after.attempts[i];
+    if (!attempt.ended) broken("two attempts at once");
+    if (LastOf(attempt) > after.attempts[i + 1].launched) broken("a second is in two attempts");
+    if (i < before.attempts.size() && before.attempts[i].ended &&
+        before.attempts[i].ended != attempt.ended) {
+      broken("an attempt ended twice");
+    }
+  }
+  if (!after.attempts.empty() && LastOf(after.attempts.back()) < after.attempts.back().launched)
+    broken("an attempt ended before it began");
+}
+
+void Witness::SawLease(const store::Change& change, const store::Resource* becomes) {
+  const std::string& id = change.resource.name;
+  if (becomes == nullptr) {
+    const auto lease = leases_.find(id);
+    if (lease == leases_.end()) return Violation("lease '" + id + "' was given back twice");
+    leased_ -= lease->second.vcpus;
+    hosts_.erase(HostKey(lease->second));
+    leases_.erase(lease);
+    return;
+  }
+  const auto document = ParseJsonObject(becomes->document);
+  auto lease =
+      document ? model::InstanceRecord::FromJson(*document) : tl::make_unexpected(document.error());
+  if (!lease) return Violation("lease '" + id + "': " + lease.error().message);
+  leased_ += lease->vcpus;
+  constexpr double kRounding = 1e-6;
+  if (leased_ > vcpus_ + kRounding)
+    Violation(fmt::format("{} vCPU are leased, the machine has {}", leased_, vcpus_));
+  const auto [other, first] = hosts_.try_emplace(HostKey(*lease), id);
+  if (!first) Violation(fmt::format("'{}' was leased while '{}' was", id, other->second));
+  leases_[id] = std::move(*lease);
+}
+
+}  // namespace sabia::sim

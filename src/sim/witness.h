@@ -1,0 +1,60 @@
+// Watches every commit of a simulated world and says what must never happen.
+//
+// Of training jobs: no step that model::kTrainingEdges does not have, nothing that was acknowledged
+// is forgotten (the request, a wish to stop, attempts, statuses), no second in two attempts, no
+// time that goes back. Of leases: one instance at a time per host of a job, never more than the
+// machine has. A digest of everything that was committed tells two runs apart.
+//
+// Threading: confined.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/instance_record.h"
+#include "model/training_job.h"
+#include "store/resources.h"
+
+namespace sabia::sim {
+
+class Witness {
+ public:
+  explicit Witness(double vcpus) : vcpus_(vcpus) {}
+
+  // becomes: null when the row was deleted. `now`: for the violations.
+  void Saw(const store::Change& change, const store::Resource* becomes, WallTime now);
+
+  // Of live jobs, as last committed.
+  const std::map<std::string, model::TrainingJob>& jobs() const { return jobs_; }
+  // Ended since the last call.
+  std::vector<std::string> TakeEnded();
+  void Forget(const std::string& job) { jobs_.erase(job); }
+
+  const std::vector<std::string>& violations() const { return violations_; }
+  std::uint64_t digest() const { return digest_; }
+  std::uint64_t commits() const { return commits_; }
+  double leased_vcpus() const { return leased_; }
+
+ private:
+  void SawJob(const store::Resource& row);
+  void CheckStep(const model::TrainingJob& before, const model::TrainingJob& after);
+  void SawLease(const store::Change& change, const store::Resource* becomes);
+  void Violation(const std::string& what);
+  void Digest(std::string_view text);
+
+  const double vcpus_;
+  WallTime now_;
+  std::map<std::string, model::TrainingJob> jobs_;
+  std::map<std::string, model::InstanceRecord> leases_;
+  std::map<std::string, std::string> hosts_;  // job and host → lease
+  double leased_ = 0;
+  std::vector<std::string> ended_;
+  std::vector<std::string> violations_;
+  std::uint64_t digest_ = 14695981039346656037u;  // FNV-1a
+  std::uint64_t commits_ = 0;
+};
+
+}  // namespace sabia::sim

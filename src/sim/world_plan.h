@@ -1,0 +1,47 @@
+// What may happen in one simulated world, drawn from its seed.
+//
+// Swarm testing (Groce et al., ISSTA 2012): each kind of trouble is on in some worlds only, so that
+// one does not hide what another would show. Pure values; the same seed gives the same plan.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/time.h"
+
+namespace sabia::sim {
+
+struct WorldPlan {
+  std::uint64_t seed = 0;
+  Millis length{0};        // of the busy part; then nothing goes wrong any more and every job ends
+  int instances = 4;       // of ml.m5.large that fit on the machine
+  Millis work_mean{0};     // of a job's program, exponential
+  Millis arrival_mean{0};  // between jobs
+  int hosts_max = 1;
+  int spot_percent = 50;
+
+  Millis checkpoint_every{0};   // 0: no checkpoints
+  Millis interruption_mean{0};  // of a running spot job; 0: never
+  Millis agent_death_mean{0};   // of a running agent
+  Millis daemon_death_mean{0};  // between kills of the daemon
+  Millis daemon_down{0};        // until it is started again, at most
+  int effects_per_death = 0;    // the daemon dies at one of so many effects; 0: never
+  int effects_per_failure = 0;  // one of so many effects fails
+  int lost_poke_percent = 0;
+  int failing_percent = 0;  // programs that exit with 1
+  int deaf_percent = 0;     // programs that ignore SIGTERM
+  int stopped_percent = 0;  // jobs that their user stops
+  int limited_percent = 0;  // jobs whose MaxRuntime or MaxWait is less than they need
+  int retries = 0;          // RetryStrategy
+
+  bool AgentsDie() const { return agent_death_mean > Millis(0); }
+};
+
+WorldPlan PlanOf(std::uint64_t seed);
+// The same cluster and load whatever the seed, with daily interruptions of every spot job and
+// nothing else going wrong: for measuring.
+WorldPlan DailyInterruptions(std::uint64_t seed, int instances, Millis length);
+
+std::string Describe(const WorldPlan& plan);
+
+}  // namespace sabia::sim
