@@ -12,6 +12,7 @@ class TreeHook final : public Hook {
   std::string_view name() const override { return "tree"; }
   Status Prepare(Instance& instance) override {
     return WriteContractTree(instance.spec, instance.layout);
+  bool quick(const model::InstanceSpec&) const override { return true; }
   }
   // /opt/ml stays: the daemon reads the artifacts of several hosts from it, and removes the
   // directory.
@@ -25,6 +26,7 @@ class SandboxHook final : public Hook {
     return PrepareSandboxFiles(instance.spec, instance.layout, instance.no_mounts.empty());
   }
   void Cleanup(Instance& instance) override {
+  bool quick(const model::InstanceSpec&) const override { return true; }
     (void)channels::Unmount(instance.layout.system());
     env::PosixFiles files;
     (void)files.RemoveTree(instance.layout.scratch());  // what stays goes with the directory
