@@ -89,7 +89,7 @@ TEST(LimitsRun, BWRAP_DismissEndsWithoutUploads) {
   run.Wait();
   EXPECT_EQ(run.Report().phase, model::AgentPhase::kDone);
   EXPECT_TRUE(run.Keys().empty());
-  EXPECT_FALSE(std::filesystem::exists(run.layout().scratch()));
+  EXPECT_TRUE(std::filesystem::is_empty(run.layout().tmp()));
 }
 
 TEST(LimitsRun, BWRAP_StopBeforeTheStartRunsNothing) {
