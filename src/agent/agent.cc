@@ -1,10 +1,25 @@
 #include "agent/agent.h"
 
+#include "agent/contract_files.h"
 #include "agent/supervisor.h"
 #include "base/log.h"
 #include "channels/mounts.h"
+#include "env/posix/posix_files.h"
 
 namespace sabia::agent {
+namespace {
+
+// The small files of the instance that lie in the shared system's memory.
+Status WriteShared(const SharedSystem& shared, const model::InstanceSpec& spec) {
+  RETURN_IF_ERROR(shared.MakeOwn());
+  const Path config = SharedConfig(shared);
+  env::PosixFiles files;
+  RETURN_IF_ERROR(files.MakeDirectories(config));
+  RETURN_IF_ERROR(WriteContractFiles(spec, config));
+  return WriteHosts(spec, SharedHosts(shared));
+}
+
+}  // namespace
 
 int RunAgent(const AgentOptions& options, const AgentParts& parts) {
   auto link = Link::Open(Layout(options.directory));
@@ -12,10 +27,15 @@ int RunAgent(const AgentOptions& options, const AgentParts& parts) {
     LogError("agent: {}", link.error().message);
     return 1;
   }
-  // First, because a user namespace can only be made while there is one thread.
-  const Status mounts = channels::EnterMountNamespace();
-  Supervisor(options, parts, std::move(*link), mounts ? std::string() : mounts.error().message)
-      .Run();
+  AgentOptions own = options;
+  const SharedSystem* shared = own.paths.shared;
+  if (shared != nullptr && (!shared->Fits(link->spec()) || !WriteShared(*shared, link->spec())))
+    own.paths.shared = nullptr;
+  // Of the engine's mounts only those of channels and of a system of its own are the job's. First,
+  // because a user namespace can only be made while there is one thread.
+  const bool mounts = own.paths.shared == nullptr || !link->spec().channels.empty();
+  const Status entered = mounts ? channels::EnterMountNamespace() : Status();
+  Supervisor(own, parts, std::move(*link), entered ? std::string() : entered.error().message).Run();
   return 0;
 }
 

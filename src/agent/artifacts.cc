@@ -1,6 +1,7 @@
 #include "agent/artifacts.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,9 @@ constexpr Millis kUploadPatience{6LL * 3600 * 1000};
 // Level 1: weights hardly compress, and the job is billed while it packs.
 constexpr int kGzipLevel = 1;
 constexpr char kModel[] = "model";  // of /opt/ml
+// Archives of so few bytes are packed in memory; a member has a header too.
+constexpr std::uint64_t kInMemoryMax = 1 << 20;
+constexpr std::uint64_t kMemberBytes = 1'024;
 
 class ArtifactUpload {
  public:
@@ -73,12 +77,27 @@ class ArtifactUpload {
   }
 
   Status SendArchive(const std::vector<channels::TreeFile>& entries, const wire::S3Location& to) {
+    if (IsSmall(entries)) {
+      const env::UniqueFd memory(::memfd_create("archive", MFD_CLOEXEC));
+      if (memory) return PackAndSend(entries, fmt::format("/proc/self/fd/{}", memory.get()), to);
+    }
     const Path archive = instance_.layout.scratch() / Path(to.key).filename();
-    RETURN_IF_ERROR(channels::PackTar(entries, archive, kGzipLevel,
-                                      [this] { return instance_.cancelled.load(); }));
-    Status sent = client_->Upload(archive, to);
+    Status sent = PackAndSend(entries, archive, to);
     ::unlink(archive.c_str());
     return sent;
+  }
+
+  static bool IsSmall(const std::vector<channels::TreeFile>& entries) {
+    std::uint64_t bytes = 0;
+    for (const channels::TreeFile& entry : entries) bytes += entry.size + kMemberBytes;
+    return bytes <= kInMemoryMax;
+  }
+
+  Status PackAndSend(const std::vector<channels::TreeFile>& entries, const Path& archive,
+                     const wire::S3Location& to) {
+    RETURN_IF_ERROR(channels::PackTar(entries, archive, kGzipLevel,
+                                      [this] { return instance_.cancelled.load(); }));
+    return client_->Upload(archive, to);
   }
 
   Status SendFiles(const std::vector<channels::TreeFile>& entries, wire::S3Location to) {

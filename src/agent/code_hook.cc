@@ -23,6 +23,10 @@ class CodeHook final : public Hook {
  public:
   std::string_view name() const override { return "code"; }
 
+  bool quick(const model::InstanceSpec& spec) const override {
+    return spec.image != model::ImageKind::kPython;
+  }
+
   bool IsUsersFault(ErrorCode code) const override {
     return code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound ||
            code == ErrorCode::kDenied;

@@ -7,6 +7,7 @@
 
 #include "channels/listing.h"
 #include "env/posix/posix_files.h"
+#include "model/instance_tree.h"
 
 namespace sabia::agent {
 namespace {
@@ -29,8 +30,12 @@ std::string_view ModeSeenBy(model::ImageKind image, model::InputMode mode) {
   return Name(hide ? model::InputMode::kFile : mode);
 }
 
-Status MakeDirectory(const Path& path) {
-  if (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST) return {};
+Status MakeDirectory(const Path& path, unsigned mode) {
+  if (::mkdir(path.c_str(), mode) == 0) {
+    ::chmod(path.c_str(), mode);  // the umask took bits
+    return {};
+  }
+  if (errno == EEXIST) return {};
   return FailErrno(errno, "failed to create directory '{}'", path.native());
 }
 
@@ -89,18 +94,18 @@ std::map<std::string, std::string> ContractFiles(const model::InstanceSpec& spec
   return out;
 }
 
-Status WriteContractTree(const model::InstanceSpec& spec, const Layout& layout) {
-  for (const Path& directory :
-       {layout.root(), layout.input(), layout.config(), layout.data(), layout.model(),
-        layout.output(), layout.output_data(), layout.output() / "metrics",
-        layout.output() / "metrics" / "sagemaker", layout.root() / "checkpoints", layout.code()}) {
-    RETURN_IF_ERROR(MakeDirectory(directory));
-  }
+Status MakeInstanceTree(const Layout& layout) {
+  for (const auto& [path, mode] : model::kInstanceTree)
+    RETURN_IF_ERROR(MakeDirectory(layout.directory() / path, mode));
+  return {};
+}
+
+Status WriteContractFiles(const model::InstanceSpec& spec, const Path& directory) {
   for (const auto& [name, content] : ContractFiles(spec)) {
     if (!channels::IsSafeRelativePath(name) || name.find('/') != name.npos) {
       return Fail(ErrorCode::kInvalidArgument, "'{}' is no plain file name", name);
     }
-    RETURN_IF_ERROR(WriteFile(layout.config() / name, content));
+    RETURN_IF_ERROR(WriteFile(directory / name, content));
   }
   return {};
 }

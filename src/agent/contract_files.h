@@ -19,8 +19,10 @@ json::object InputDataConfig(const model::InstanceSpec& spec);
 // File name → content. spec.config_files comes last and wins.
 std::map<std::string, std::string> ContractFiles(const model::InstanceSpec& spec);
 
-// Makes the directories below /opt/ml and writes the contract files. kInvalidArgument: a file name
-// of the spec is not a plain name.
-Status WriteContractTree(const model::InstanceSpec& spec, const Layout& layout);
+// Makes the directories of an instance (model/instance_tree.h).
+Status MakeInstanceTree(const Layout& layout);
+
+// Into an existing directory. kInvalidArgument: a file name of the spec is not a plain name.
+Status WriteContractFiles(const model::InstanceSpec& spec, const Path& directory);
 
 }  // namespace sabia::agent

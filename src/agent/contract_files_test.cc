@@ -82,8 +82,10 @@ TEST(ContractFiles, TheRest) {
 TEST(ContractFiles, TreeIsWrittenAndRepeatable) {
   const env::TemporaryDirectory base;
   const Layout layout(base.path());
-  ASSERT_TRUE(WriteContractTree(TwoHosts(), layout));
-  ASSERT_TRUE(WriteContractTree(TwoHosts(), layout));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(MakeInstanceTree(layout));
+    ASSERT_TRUE(WriteContractFiles(TwoHosts(), layout.config()));
+  }
   env::PosixFiles files;
   for (const char* path : {"model", "output/data", "output/metrics/sagemaker", "checkpoints",
                            "code", "input/data", "input/config/resourceconfig.json"}) {
@@ -96,7 +98,7 @@ TEST(ContractFiles, FileNamesThatAreNoNamesAreRefused) {
   for (const char* name : {"../evil", "a/b", "", ".."}) {
     model::InstanceSpec spec = TwoHosts();
     spec.config_files = {{name, "x"}};
-    EXPECT_FALSE(WriteContractTree(spec, Layout(base.path()))) << name;
+    EXPECT_FALSE(WriteContractFiles(spec, base.path())) << name;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "agent/hook.h"
 
+#include <algorithm>
+
 #include "agent/contract_files.h"
 #include "channels/mounts.h"
 #include "env/posix/posix_files.h"
@@ -10,8 +12,11 @@ namespace {
 class TreeHook final : public Hook {
  public:
   std::string_view name() const override { return "tree"; }
+  bool quick(const model::InstanceSpec&) const override { return true; }
   Status Prepare(Instance& instance) override {
-    return WriteContractTree(instance.spec, instance.layout);
+    RETURN_IF_ERROR(MakeInstanceTree(instance.layout));
+    if (instance.paths.shared != nullptr) return {};  // they are there (agent.cc)
+    return WriteContractFiles(instance.spec, instance.layout.config());
   }
   // /opt/ml stays: the daemon reads the artifacts of several hosts from it, and removes the
   // directory.
@@ -21,13 +26,30 @@ class TreeHook final : public Hook {
 class SandboxHook final : public Hook {
  public:
   std::string_view name() const override { return "sandbox"; }
+  bool quick(const model::InstanceSpec&) const override { return true; }
   Status Prepare(Instance& instance) override {
-    return PrepareSandboxFiles(instance.spec, instance.layout, instance.no_mounts.empty());
+    return PrepareSandboxFiles(instance.spec, instance.layout, instance.paths,
+                               instance.no_mounts.empty());
   }
   void Cleanup(Instance& instance) override {
-    (void)channels::Unmount(instance.layout.system());
+    if (instance.paths.shared == nullptr) (void)channels::Unmount(instance.layout.system());
+    EmptyScratch(instance.layout);
+  }
+
+ private:
+  // All but /tmp and /root themselves: a directory that holds nothing may serve another instance.
+  // What cannot be removed goes with the directory.
+  static void EmptyScratch(const Layout& layout) {
     env::PosixFiles files;
-    (void)files.RemoveTree(instance.layout.scratch());  // what stays goes with the directory
+    const auto empty = [&files](const Path& directory, std::initializer_list<Path> but) {
+      for (const std::string& name : files.List(directory).value_or(std::vector<std::string>())) {
+        const Path path = directory / name;
+        if (std::find(but.begin(), but.end(), path) == but.end()) (void)files.RemoveTree(path);
+      }
+    };
+    empty(layout.scratch(), {layout.tmp(), layout.home()});
+    empty(layout.tmp(), {});
+    empty(layout.home(), {});
   }
 };
 

@@ -6,7 +6,7 @@
 // not find, and with repetition.
 //
 // Threading: Prepare on a worker thread, one hook after the other, while the main thread does not
-// touch the Instance; Cleanup on the main thread.
+// touch the Instance, or, of a quick hook, on the main thread; Cleanup on the main thread.
 #pragma once
 
 #include <atomic>
@@ -59,6 +59,8 @@ class Hook {
   virtual ~Hook() = default;
   virtual std::string_view name() const = 0;
   virtual model::AgentPhase phase() const { return model::AgentPhase::kPreparing; }
+  // Prepare takes no longer than a few small files on the local disk: no network, no user's data.
+  virtual bool quick(const model::InstanceSpec&) const { return false; }
   virtual Status Prepare(Instance& instance) = 0;
   virtual void Cleanup(Instance& instance) = 0;
   // Whether a failure with this code is the job's fault (ClientError) and not the engine's.

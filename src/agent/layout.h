@@ -13,7 +13,9 @@
 //       pins/                    links to the objects of the cache that this instance uses
 //       tmp/                     /tmp
 //       home/                    /root
-//       system/                  in memory where mounts are possible
+//       hosts                    /etc/hosts
+//       system/                  unless it is shared (system_files.h); in memory where mounts are
+//                                possible
 //         bin/                   /opt/sabia/bin: python, pip
 //         etc/                   small files of /etc
 //       checkpoints/             a CheckpointConfig.LocalPath outside /opt/ml
@@ -61,6 +63,7 @@ class Layout {
   Path pins() const { return scratch() / "pins"; }
   Path tmp() const { return scratch() / "tmp"; }
   Path home() const { return scratch() / "home"; }
+  Path hosts() const { return scratch() / "hosts"; }
   Path system() const { return scratch() / "system"; }
   Path bin() const { return system() / "bin"; }
   Path etc() const { return system() / "etc"; }

@@ -89,7 +89,7 @@ TEST(LimitsRun, BWRAP_DismissEndsWithoutUploads) {
   run.Wait();
   EXPECT_EQ(run.Report().phase, model::AgentPhase::kDone);
   EXPECT_TRUE(run.Keys().empty());
-  EXPECT_FALSE(std::filesystem::exists(run.layout().scratch()));
+  EXPECT_TRUE(std::filesystem::is_empty(run.layout().tmp()));
 }
 
 TEST(LimitsRun, BWRAP_StopBeforeTheStartRunsNothing) {
@@ -125,8 +125,8 @@ TEST(LimitsRun, BWRAP_SigtermReachesEveryProcessWhenAsked) {
   run.spec.signal_all_processes = true;
   // The first process ignores the signal, as shells that do not forward do; its child listens.
   run.Shell(
-      "(trap 'echo child got it; exit' TERM; while :; do sleep 0.01; done) & trap '' TERM; echo "
-      "ready; "
+      "trap '' TERM; (trap 'echo child got it; exit' TERM; echo ready; while :; do sleep 0.01; "
+      "done) & "
       "while kill -0 $! 2>/dev/null; do sleep 0.01; done; exit 5");
   run.Start();
   ASSERT_TRUE(run.UntilLogged("ready"));

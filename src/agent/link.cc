@@ -94,22 +94,37 @@ model::Report AsText(model::Report report) {
 
 }  // namespace
 
-Status Link::Publish(const model::Report& report, bool durable) {
+Status Link::Write(const model::Report& report, env::Durability durability) {
   env::PosixFiles files;
-  const auto durability = durable ? env::Durability::kDurable : env::Durability::kVolatile;
-  RETURN_IF_ERROR(files.WriteAtomically(layout_.report(), json::serialize(AsText(report).ToJson()),
-                                        {.mode = 0600, .durability = durability}));
-  Poke();
+  json::object document = AsText(report).ToJson();
+  document["instance"] = spec_.id;
+  return files.WriteAtomically(layout_.report(), json::serialize(document),
+                               {.mode = 0600, .durability = durability});
+}
+
+Status Link::Write(const model::Report& report) {
+  return Write(report, env::Durability::kVolatile);
+}
+
+Status Link::Publish(const model::Report& report) {
+  RETURN_IF_ERROR(Write(report));
+  (void)Poke();
   return {};
 }
 
-void Link::Poke() {
-  if (spec_.wake_socket.empty()) return;
+Status Link::PublishLast(const model::Report& report) {
+  RETURN_IF_ERROR(Write(report));
+  if (Poke()) return {};
+  return Write(report, env::Durability::kDurable);
+}
+
+bool Link::Poke() {
+  if (spec_.wake_socket.empty()) return false;
   const auto address = SocketAddress(spec_.wake_socket);
-  if (!address) return;
+  if (!address) return false;
   // Nobody may be listening, or the queue may be full: the daemon looks by itself every second.
-  (void)::sendto(socket_.get(), spec_.id.data(), spec_.id.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
-                 Generic(address->value), sizeof address->value);
+  return ::sendto(socket_.get(), spec_.id.data(), spec_.id.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+                  Generic(address->value), sizeof address->value) >= 0;
 }
 
 void Link::DrainPokes() {

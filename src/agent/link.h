@@ -22,9 +22,13 @@ class Link {
 
   const model::InstanceSpec& spec() const { return spec_; }
 
-  // Writes the report and pokes the daemon. durable: survives power loss (for the last one).
-  Status Publish(const model::Report& report, bool durable);
-  void Poke();
+  // Writes the report, without a word to the daemon, which reads it when it looks next.
+  Status Write(const model::Report& report);
+  // … and pokes the daemon.
+  Status Publish(const model::Report& report);
+  // The last one. A daemon that hears of it has it in its database within moments; when none does,
+  // the report is synced, for it may have to wait for long.
+  Status PublishLast(const model::Report& report);
 
   // Readable when the daemon poked us.
   int socket() const { return socket_.get(); }
@@ -36,6 +40,8 @@ class Link {
  private:
   Link(const Layout& layout, model::InstanceSpec spec) : layout_(layout), spec_(std::move(spec)) {}
   Status Listen();
+  Status Write(const model::Report& report, env::Durability durability);
+  bool Poke();  // whether a daemon was there to hear it
 
   Layout layout_;
   model::InstanceSpec spec_;

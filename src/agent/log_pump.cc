@@ -56,14 +56,23 @@ void LogPump::Start(env::UniqueFd output) {
   CHECK(stop_);
   output_ = std::move(output);
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
-  thread_ = std::thread([this] { Run(); });
+}
+
+void LogPump::Hear(short events) {
+  if ((events & ~POLLIN) != 0) return Finish();  // nobody writes any more: what is left is little
+  if ((events & POLLIN) != 0) thread_ = std::thread([this] { Run(); });
 }
 
 void LogPump::Finish() {
-  if (!thread_.joinable()) return;
+  if (!output_) return;
   const std::uint64_t one = 1;
   (void)!::write(stop_.get(), &one, sizeof one);
-  thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    Run();
+  }
+  output_.Reset();
 }
 
 void LogPump::Say(std::string_view line) {
@@ -79,7 +88,7 @@ void LogPump::Run() {
 }
 
 void LogPump::ReadLoop() {
-  std::array<char, kReadBytes> buffer{};
+  std::array<char, kReadBytes> buffer;
   bool stopping = false;
   bool unflushed = false;
   while (true) {

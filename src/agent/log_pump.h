@@ -1,11 +1,11 @@
 // Carries a program's output into its log stream, line by line, and picks metrics out of it.
 //
-// A thread of its own reads the pipe as fast as the disk takes it; memory stays below a few line
-// lengths whatever the program writes. An unfinished line is handed out after a second, so that
-// progress is visible.
+// A thread of its own, which begins with the program's first output, reads the pipe as fast as the
+// disk takes it; memory stays below a few line lengths whatever the program writes. An unfinished
+// line is handed out after a second, so that progress is visible.
 //
-// Threading: Start, Finish and the getters on one thread. The writer and the files belong to the
-// pump until Finish.
+// Threading: Start, Hear, Finish and the getters on one thread. The writer and the files belong to
+// the pump until Finish.
 #pragma once
 
 #include <atomic>
@@ -41,6 +41,9 @@ class LogPump {
   Status Prepare();
   // REQUIRES: Prepare succeeded.
   void Start(env::UniqueFd output);
+  // What to poll for (POLLIN), and what to do with the events that came. -1: nothing any more.
+  int unheard() const { return thread_.joinable() ? -1 : output_.get(); }
+  void Hear(short events);
   // After the program's end: takes what is still in the pipe, flushes, joins. Repeating it is
   // harmless.
   void Finish();

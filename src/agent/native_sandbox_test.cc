@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "agent/contract_files.h"
 #include "agent/program.h"
 #include "agent/sandbox.h"
 #include "channels/mounts.h"
@@ -47,7 +48,8 @@ class NativeSandboxRun : public testing::Test {
     for (const Path& path : {layout_.root(), layout_.data() / "view", temporary_.path() / "lower",
                              layout_.code(), temporary_.path() / "aws-models"})
       EXPECT_TRUE(files.MakeDirectories(path));
-    EXPECT_TRUE(PrepareSandboxFiles(spec_, layout_, false));
+    EXPECT_TRUE(MakeInstanceTree(layout_));
+    EXPECT_TRUE(PrepareSandboxFiles(spec_, layout_, {}, false));
   }
 
   struct Outcome {

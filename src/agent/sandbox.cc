@@ -9,7 +9,6 @@
 #include <cerrno>
 
 #include "agent/interpreter.h"
-#include "channels/local_view.h"
 #include "channels/mounts.h"
 #include "env/posix/posix_files.h"
 #include "model/program_path.h"
@@ -19,13 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of /etc only what loaders, resolvers, TLS and Python read; never shadow, keys or a daemon's
-// configuration.
-constexpr std::array<const char*, 3> kEtcViews = {"alternatives", "ssl/certs", "fonts"};
-// Copied into scratch/etc, because they are small and a mount costs more than a copy.
-constexpr std::array<const char*, 7> kEtcCopies = {"resolv.conf",    "services",  "protocols",
-                                                   "ld.so.cache",    "localtime", "mime.types",
-                                                   "ssl/openssl.cnf"};
 // Root of the sandbox keeps what a container's root has by default, over its own files and
 // processes only.
 constexpr std::array<const char*, 8> kCapabilities = {
@@ -65,12 +57,15 @@ void AddSystem(std::vector<std::string>& out) {
   }
 }
 
-void AddEtc(const Layout& layout, std::vector<std::string>& out) {
-  Add(out, {"--ro-bind", layout.etc().native(), "/etc"});
-  for (const char* name : kEtcViews) {
-    const Path path = Path("/etc") / name;
-    if (Present(path)) Add(out, {"--ro-bind", path.native(), path.native()});
+void AddEtc(const Layout& layout, const SandboxPaths& paths, std::vector<std::string>& out) {
+  const Path etc = paths.shared != nullptr ? paths.shared->etc() : layout.etc();
+  Add(out, {"--ro-bind", etc.native(), "/etc"});
+  if (paths.shared == nullptr) {
+    for (const std::string& name : EtcViews())
+      Add(out, {"--ro-bind", "/etc/" + name, "/etc/" + name});
   }
+  const Path hosts = paths.shared != nullptr ? SharedHosts(*paths.shared) : layout.hosts();
+  Add(out, {"--ro-bind", hosts.native(), "/etc/hosts"});
 }
 
 void AddTrees(const model::InstanceSpec& spec, std::vector<std::string>& out) {
@@ -110,29 +105,6 @@ Status MakeDirectory(const Path& path, unsigned mode) {
   return FailErrno(errno, "failed to create directory '{}'", path.native());
 }
 
-Status MakeLink(const std::string& to, const Path& at) {
-  if (::symlink(to.c_str(), at.c_str()) == 0 || errno == EEXIST) return {};
-  return FailErrno(errno, "failed to create link '{}'", at.native());
-}
-
-// `python` by name. A virtual environment finds itself by the path it was called with, so a link
-// would lose it.
-Status WriteInterpreterNames(const std::string& python, const Layout& layout) {
-  for (const char* name : {"python", "python3"}) {
-    const Path path = layout.bin() / name;
-    if (IsVirtualEnvironment(python)) {
-      RETURN_IF_ERROR(WriteSmall(path, fmt::format("#!/bin/sh\nexec '{}' \"$@\"\n", python), 0755));
-    } else {
-      RETURN_IF_ERROR(MakeLink(python, path));
-    }
-  }
-  for (const char* name : {"pip", "pip3"}) {
-    RETURN_IF_ERROR(WriteSmall(layout.bin() / name,
-                               fmt::format("#!/bin/sh\nexec '{}' -m pip \"$@\"\n", python), 0755));
-  }
-  return {};
-}
-
 // FNV-1a: stable over builds, for all hosts of a job must agree.
 std::uint32_t StableHash(std::string_view text) {
   std::uint32_t hash = 2166136261u;
@@ -150,15 +122,18 @@ Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
   std::vector<std::string> out;
   AddNamespaces(spec, out);
   AddSystem(out);
-  AddEtc(layout, out);
+  AddEtc(layout, paths, out);
   AddTrees(spec, out);
   AddClientData(spec, out);
   Add(out, {"--proc", "/proc", "--dev", "/dev"});
   Add(out, {"--bind", layout.tmp().native(), "/tmp", "--bind", layout.home().native(), "/root"});
   Add(out, {"--bind", layout.root().native(), kOptMl});
+  if (paths.shared != nullptr)
+    Add(out, {"--bind", SharedConfig(*paths.shared).native(), "/opt/ml/input/config"});
   for (const ReadOnlyView& view : views) Add(out, {"--ro-bind", view.source.native(), view.target});
   RETURN_IF_ERROR(AddCheckpoints(spec, layout, out));
-  Add(out, {"--ro-bind", layout.bin().native(), kSandboxBin});
+  const Path bin = paths.shared != nullptr ? paths.shared->bin() : layout.bin();
+  Add(out, {"--ro-bind", bin.native(), kSandboxBin});
   if (spec.image == model::ImageKind::kXgboost) {
     Add(out, {"--ro-bind", paths.self_exe.native(), std::string(kSandboxBin) + "/sabia"});
   }
@@ -190,40 +165,38 @@ std::string HostsFile(const model::InstanceSpec& spec) {
   return out;
 }
 
-Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout, bool may_mount) {
-  for (const Path& path : {layout.scratch(), layout.system()}) {
-    RETURN_IF_ERROR(MakeDirectory(path, 0755));
-  }
+namespace {
+
+// A system of the job's own.
+Status PrepareSystem(const model::InstanceSpec& spec, const Layout& layout, bool may_mount) {
+  RETURN_IF_ERROR(MakeDirectory(layout.system(), 0755));
   // Two dozen small files that live as long as the program: cheaper in memory, and gone with the
   // mount namespace.
   if (may_mount) (void)channels::MountTmpfs(layout.system());
-  for (const Path& path : {layout.etc(), layout.bin()}) {
-    RETURN_IF_ERROR(MakeDirectory(path, 0755));
-  }
-  RETURN_IF_ERROR(MakeDirectory(layout.tmp(), 01777));
-  RETURN_IF_ERROR(MakeDirectory(layout.home(), 0700));
-  const Path etc = layout.etc();
-  RETURN_IF_ERROR(WriteSmall(etc / "hosts", HostsFile(spec), 0644));
-  RETURN_IF_ERROR(WriteSmall(etc / "passwd",
-                             "root:x:0:0:root:/root:/bin/sh\n"
-                             "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-                             0644));
-  RETURN_IF_ERROR(WriteSmall(etc / "group", "root:x:0:\nnogroup:x:65534:\n", 0644));
-  RETURN_IF_ERROR(
-      WriteSmall(etc / "nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n", 0644));
-  RETURN_IF_ERROR(MakeDirectory(etc / "ssl", 0755));
-  for (const char* name : kEtcViews)
-    RETURN_IF_ERROR(MakeDirectory(etc / name, 0755));  // mount points
-  for (const char* name : kEtcCopies) {
-    const Path source = Path("/etc") / name;
-    if (Present(source) && !Present(etc / name))
-      RETURN_IF_ERROR(channels::CopyFile(source, etc / name));
-  }
-  if (!spec.python.empty()) RETURN_IF_ERROR(WriteInterpreterNames(spec.python, layout));
+  RETURN_IF_ERROR(MakeDirectory(layout.etc(), 0755));
+  RETURN_IF_ERROR(MakeDirectory(layout.bin(), 0755));
+  RETURN_IF_ERROR(WriteEtc(layout.etc()));
+  RETURN_IF_ERROR(WriteBin(spec.python, layout.bin()));
   // The place where the engine's own binary is bound for built-in algorithms.
   if (spec.image == model::ImageKind::kXgboost)
     RETURN_IF_ERROR(WriteSmall(layout.bin() / "sabia", "", 0755));
   return {};
+}
+
+}  // namespace
+
+Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout,
+                           const SandboxPaths& paths, bool may_mount) {
+  if (paths.shared != nullptr) return {};
+  RETURN_IF_ERROR(WriteHosts(spec, layout.hosts()));
+  return PrepareSystem(spec, layout, may_mount);
+}
+
+Path SharedConfig(const SharedSystem& shared) { return shared.own() / "config"; }
+Path SharedHosts(const SharedSystem& shared) { return shared.own() / "hosts"; }
+
+Status WriteHosts(const model::InstanceSpec& spec, const Path& file) {
+  return WriteSmall(file, HostsFile(spec), 0644);
 }
 
 }  // namespace sabia::agent

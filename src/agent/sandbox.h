@@ -13,12 +13,14 @@
 
 #include "agent/environment.h"
 #include "agent/layout.h"
+#include "agent/system_files.h"
 
 namespace sabia::agent {
 
 struct SandboxPaths {
   Path bwrap = "/usr/bin/bwrap";
-  Path self_exe;  // bound as /opt/sabia/bin/sabia for built-in algorithms
+  Path self_exe;                         // bound as /opt/sabia/bin/sabia for built-in algorithms
+  const SharedSystem* shared = nullptr;  // instead of a system of the job's own
 };
 
 struct ReadOnlyView {
@@ -31,8 +33,16 @@ Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
                                                 const Layout& layout, const SandboxPaths& paths,
                                                 const std::vector<ReadOnlyView>& views);
 
-// What the options refer to below scratch/: system/etc, system/bin, tmp, home.
-Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout, bool may_mount);
+// What the options refer to below scratch/, beside the instance's tree: hosts, system/etc and
+// system/bin, unless they are shared.
+Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout,
+                           const SandboxPaths& paths, bool may_mount);
+
+// Where an agent's own small files lie in a shared system.
+Path SharedConfig(const SharedSystem& shared);  // /opt/ml/input/config
+Path SharedHosts(const SharedSystem& shared);   // /etc/hosts
+
+Status WriteHosts(const model::InstanceSpec& spec, const Path& file);
 
 // /etc/hosts: every host of the job gets a loopback address of its own, the same on all of them.
 // Distinct jobs get distinct addresses with high probability, so that programs which bind to their

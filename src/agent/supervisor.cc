@@ -33,6 +33,9 @@ constexpr std::size_t kNoteBytesMax = 4'096;
 constexpr Millis kDismissPatience{1'000};
 // How much of a spot notice is kept for the checkpoints after the program: an eighth, at most this.
 constexpr Millis kFlushReserveMax{10'000};
+// How long a phase lasts before the daemon hears of it. A trivial job is over by then, and costs
+// the daemon one look instead of four.
+constexpr Millis kTellAfter{100};
 // How old the report of Pipe channels may be.
 constexpr Millis kDataPublishInterval{5'000};
 
@@ -97,9 +100,12 @@ Status Supervisor::Prepare() {
     return ok;
   }
   for (const auto& hook : hooks_) {
+    LookAtOrders();
     if (stopping()) return {};
     if (hook->phase() > report_.phase) Enter(hook->phase());  // a phase never comes back
-    Status prepared = OnWorker([this, one = hook.get()] { return one->Prepare(instance_); });
+    Status prepared = hook->quick(instance_.spec)
+                          ? hook->Prepare(instance_)
+                          : OnWorker([this, one = hook.get()] { return one->Prepare(instance_); });
     report_.restored_files = instance_.restored_files;
     report_.restored_bytes = instance_.restored_bytes;
     if (prepared) continue;
@@ -338,6 +344,7 @@ int Supervisor::PollTimeoutMs() const {
     wait = std::clamp<std::int64_t>(left, 0, wait);
   };
   if (!stopping()) until(run_deadline_);
+  until(tell_at_);
   if (running_ && stopping() && !stop_.signalled) wait = kSignalRetryMs;
   if (running_ && !stop_.killed) until(stop_.kill_at);
   if (!abandoned_) until(stop_.end_at);
@@ -345,19 +352,27 @@ int Supervisor::PollTimeoutMs() const {
 }
 
 void Supervisor::Poll(const std::vector<int>& more_fds) {
-  std::vector<pollfd> items = {{link_.socket(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+  const int output = pump_ ? pump_->unheard() : -1;  // poll passes over -1
+  std::vector<pollfd> items = {
+      {link_.socket(), POLLIN, 0}, {signals_.get(), POLLIN, 0}, {output, POLLIN, 0}};
   for (const int fd : more_fds) items.push_back({fd, POLLIN, 0});
   ::poll(items.data(), items.size(), PollTimeoutMs());
+  if (items[2].revents != 0) pump_->Hear(items[2].revents);
   if ((items[0].revents & POLLIN) != 0) link_.DrainPokes();
   if ((items[1].revents & POLLIN) != 0) {
     signalfd_siginfo ignored{};
     (void)!::read(signals_.get(), &ignored, sizeof ignored);
     BeginStop(StopReason::kInterrupted, std::nullopt);  // the machine shuts down
   }
-  if (const auto orders = link_.NewOrders()) TakeOrders(*orders);
+  LookAtOrders();
   if (run_deadline_ && !stopping() && parts_.clock.Mono() >= *run_deadline_) {
     BeginStop(StopReason::kMaxRuntime, std::nullopt);
   }
+  if (tell_at_ && parts_.clock.Mono() >= *tell_at_) Publish();
+}
+
+void Supervisor::LookAtOrders() {
+  if (const auto orders = link_.NewOrders()) TakeOrders(*orders);
 }
 
 void Supervisor::TakeOrders(const model::Orders& orders) {
@@ -447,10 +462,30 @@ void Supervisor::Enter(AgentPhase phase) {
   }
   report_.phase = phase;
   report_.began[phase] = parts_.clock.Wall();
-  Publish(phase == AgentPhase::kDone);
+  // Whoever waits for one of the others waits for what it says.
+  const bool brief = phase == AgentPhase::kPreparing || phase == AgentPhase::kUploading || billed;
+  if (!brief && phase != AgentPhase::kDone) return Publish();
+  FillReport();
+  Status written;
+  if (phase == AgentPhase::kDone) {
+    written = link_.PublishLast(report_);
+  } else {
+    tell_at_ = parts_.clock.Mono() + Nanos(kTellAfter);
+    // Should we die, then what was billed, and that the program started, are known.
+    if (billed) written = link_.Write(report_);
+  }
+  if (!written) LogError("agent of '{}': {}", instance_.spec.id, written.error().message);
 }
 
-void Supervisor::Publish(bool durable) {
+void Supervisor::Publish() {
+  FillReport();
+  tell_at_.reset();
+  if (const Status written = link_.Publish(report_); !written) {
+    LogError("agent of '{}': {}", instance_.spec.id, written.error().message);
+  }
+}
+
+void Supervisor::FillReport() {
   if (!worker_busy_) hook_notes_ = instance_.notes;
   report_.notes = hook_notes_;
   for (std::string& note : report_.notes)
@@ -473,9 +508,6 @@ void Supervisor::Publish(bool durable) {
     report_.checkpoint_synced_at = stats_published_.synced_at;
     report_.checkpoint_pending_bytes = static_cast<std::int64_t>(stats_published_.pending_bytes);
     report_.checkpoint_files = static_cast<std::int64_t>(stats_published_.files);
-  }
-  if (const Status written = link_.Publish(report_, durable); !written) {
-    LogError("agent of '{}': {}", instance_.spec.id, written.error().message);
   }
 }
 

@@ -1,8 +1,8 @@
 // The life of one instance, step by step: prepare, run, stop, upload, report.
 //
 // The main thread does nothing that can block for long: hooks and uploads run on a worker while it
-// keeps watching the orders, the clock and the program. Each step ends in a report on disk before
-// the next begins.
+// keeps watching the orders, the clock and the program. That the program starts is on disk before
+// it does. A phase that is over in a moment is not told by itself: the next report has its time.
 //
 // Threading: all members on the main thread.
 #pragma once
@@ -55,6 +55,7 @@ class Supervisor {
   // Waits for news, at most until the next deadline; applies orders and starts stops.
   void Poll(const std::vector<int>& more_fds);
   int PollTimeoutMs() const;
+  void LookAtOrders();
   void TakeOrders(const model::Orders& orders);
   void BeginStop(model::StopReason reason, std::optional<WallTime> kill_at);
   void DriveStop();
@@ -62,7 +63,8 @@ class Supervisor {
   Status OnWorker(const std::function<Status()>& work);
 
   void Enter(model::AgentPhase phase);
-  void Publish(bool durable = false);
+  void FillReport();
+  void Publish();
   void PublishIfNews();
   // Looks at the Pipe channels: their failures, their metrics.
   void WatchPipes();
@@ -82,6 +84,7 @@ class Supervisor {
   model::Orders orders_;
   Stop stop_;
   std::optional<MonoTime> run_deadline_;  // while the program is to start or runs
+  std::optional<MonoTime> tell_at_;       // when the daemon is to hear of the phase that lasts
   bool running_ = false;                  // the program
   bool ended_by_itself_ = false;          // and not by a stop of ours
   Cgroup cgroup_;

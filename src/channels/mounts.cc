@@ -66,6 +66,13 @@ Status MountTmpfs(const env::Path& target) {
   return {};
 }
 
+Status Bind(const env::Path& source, const env::Path& target) {
+  if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
+    return FailErrno(errno, "failed to bind '{}' to '{}'", source.native(), target.native());
+  }
+  return {};
+}
+
 Status Unmount(const env::Path& target) {
   if (::umount2(target.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return {};
   if (errno == EINVAL || errno == ENOENT) return {};

@@ -29,6 +29,9 @@ Status MountOverlay(const OverlayDirs& dirs);
 // An empty directory in memory over the target.
 Status MountTmpfs(const env::Path& target);
 
+// The source tree, with what is mounted in it, at the target as well.
+Status Bind(const env::Path& source, const env::Path& target);
+
 // Detaches; a target that is no mount is success.
 Status Unmount(const env::Path& target);
 

@@ -1,8 +1,12 @@
 #include "agent/agent.h"
 
+#include <malloc.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "base/log.h"
 #include "cli/agent_s3.h"
 #include "cli/command.h"
 #include "env/posix/posix_clock.h"
@@ -12,16 +16,55 @@
 namespace sabia::cli {
 namespace {
 
-int RunAgentProcess(const Invocation& invocation, const std::string& directory) {
+int RunAgentProcess(const agent::AgentOptions& options) {
   env::PosixClock clock;
-  agent::AgentOptions options;
-  options.directory = directory;
-  options.paths.self_exe = invocation.executable;
   const agent::ConnectS3 connect = MakeAgentS3(clock);
   const auto open_log = [&clock](const env::Path& stream_file) {
     return store::LogWriter::Open(stream_file, clock);
   };
   return agent::RunAgent(options, {clock, connect, open_log});
+}
+
+agent::AgentOptions OptionsOf(const Invocation& invocation, const env::Path& directory) {
+  agent::AgentOptions options;
+  options.directory = directory;
+  options.paths.self_exe = invocation.executable;
+  return options;
+}
+
+struct ServerOptions {
+  std::string system;
+  std::string python;
+};
+
+std::optional<agent::SharedSystem> MakeSharedSystem(const ServerOptions& options) {
+  if (options.system.empty()) return std::nullopt;
+  env::PosixFiles files;
+  Status made = files.MakeDirectories(options.system);
+  if (made) {
+    auto system = agent::SharedSystem::Make(options.system, options.python);
+    if (system) return *std::move(system);
+    made = tl::make_unexpected(std::move(system).error());
+  }
+  LogWarn("agents make the files of their sandboxes one by one: {}", made.error().message);
+  return std::nullopt;
+}
+
+// What all agents need is done before they are forked.
+int ServeForks(const Invocation& invocation, const ServerOptions& options) {
+  const auto shared = MakeSharedSystem(options);
+  env::PosixClock clock;
+  LoadAgentS3(clock);
+  return fleet::ServeForks(
+      fleet::kForkServerSocket,
+      [&](const env::Path& directory) {
+        agent::AgentOptions agent = OptionsOf(invocation, directory);
+        if (shared) agent.paths.shared = &*shared;
+        return RunAgentProcess(agent);
+      },
+      [&](int pid) {
+        if (shared) shared->Forget(pid);
+      });
 }
 
 }  // namespace
@@ -31,17 +74,21 @@ void AddAgentCommand(CLI::App& app, Invocation& invocation) {
   command->group("");  // Not for people: hidden from --help.
   auto directory = std::make_shared<std::string>();
   auto serves = std::make_shared<bool>(false);
+  auto server = std::make_shared<ServerOptions>();
   CLI::Option* one =
       command->add_option("--directory", *directory, "The directory of the instance");
   command->add_flag("--serve-forks", *serves, "Fork an agent for each directory on descriptor 3")
       ->excludes(one);
-  command->callback([&invocation, directory, serves] {
+  command->add_option("--system", server->system, "Where the forks share files of sandboxes");
+  command->add_option("--python", server->python, "The interpreter that those files name");
+  command->callback([&invocation, directory, serves, server] {
     if (!*serves && directory->empty()) throw CLI::RequiredError("--directory");
-    invocation.run = [&invocation, directory, serves] {
-      if (!*serves) return RunAgentProcess(invocation, *directory);
-      return fleet::ServeForks(fleet::kForkServerSocket, [&invocation](const env::Path& path) {
-        return RunAgentProcess(invocation, path.native());
-      });
+    invocation.run = [&invocation, directory, serves, server] {
+      // An agent has few threads, and they allocate little: a heap for each costs more than
+      // sharing.
+      ::mallopt(M_ARENA_MAX, 1);
+      if (!*serves) return RunAgentProcess(OptionsOf(invocation, *directory));
+      return ServeForks(invocation, *server);
     };
   });
 }

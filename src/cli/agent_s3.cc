@@ -83,4 +83,13 @@ agent::ConnectS3 MakeAgentS3(env::Clock& clock) {
   };
 }
 
+void LoadAgentS3(env::Clock& clock) {
+  model::InstanceSpec spec;
+  spec.endpoint = "http://127.0.0.1:0";  // where nobody can listen
+  spec.region = "us-east-1";
+  spec.access_key_id = spec.secret_access_key = "-";
+  const auto client = MakeAgentS3(clock)(spec, Millis(0));
+  if (client) (void)(*client)->Put({"bucket", "key"}, "");
+}
+
 }  // namespace sabia::cli

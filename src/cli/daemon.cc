@@ -185,7 +185,12 @@ class DaemonImpl final : public Daemon {
     control::LocalControlOptions options{.paths = options_.paths, .machine = fleet::ThisMachine()};
     options.capacity = {options_.overcommit, options_.refuse_larger};
     options.launcher.command = {options_.executable, "agent", "--directory"};
-    options.launcher.server_command = {options_.executable, "agent", "--serve-forks"};
+    options.launcher.server_command = {options_.executable, "agent", "--serve-forks", "--system",
+                                       (options_.paths.run() / "system").native()};
+    if (!options_.python.empty()) {
+      options.launcher.server_command.insert(options.launcher.server_command.end(),
+                                             {"--python", options_.python});
+    }
     control::WorkerSettings& worker = options.controller.worker;
     worker.rules.reclaim_notice = options_.spot_notice;
     worker.rules.stop_grace = options_.stop_grace;

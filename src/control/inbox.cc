@@ -1,5 +1,6 @@
 #include "control/inbox.h"
 
+#include <iterator>
 #include <utility>
 
 namespace sabia::control {
@@ -29,9 +30,10 @@ void Inbox::Done(std::unique_ptr<JobWork> work) {
   arrived_.notify_one();
 }
 
-void Inbox::Swept() {
+void Inbox::Swept(std::vector<std::string> left) {
   const std::lock_guard lock(mutex_);
   ++letters_.swept;
+  std::move(left.begin(), left.end(), std::back_inserter(letters_.left));
   arrived_.notify_one();
 }
 

@@ -26,14 +26,15 @@ class Inbox {
     std::vector<std::unique_ptr<model::TrainingJob>> accepted;
     std::set<std::string> poked;  // instance ids
     std::vector<std::unique_ptr<JobWork>> done;
-    int swept = 0;  // finished removals
+    int swept = 0;                  // finished removals
+    std::vector<std::string> left;  // directories that could not be kept
   };
 
   void Changed(const std::string& job);
   void Accepted(std::unique_ptr<model::TrainingJob> job);
   void Poked(const std::string& instance);
   void Done(std::unique_ptr<JobWork> work);
-  void Swept();
+  void Swept(std::vector<std::string> left = {});
   void Close();  // wakes the reader for good
 
   Letters Take();

@@ -20,6 +20,8 @@ constexpr std::size_t kGarbagePerTask = 64;
 // Directories are removed when nothing else is to do: file systems make files more slowly while
 // they remove others. So long, or so many of them, may wait.
 constexpr Seconds kGarbageAgeMax{10};
+// So many directories are left alone while others are to be had: their agents may still be ending.
+constexpr std::size_t kSpentYoung = 8;
 constexpr std::size_t kGarbageMax = 2048;
 
 // Of a record that was just created.
@@ -80,6 +82,8 @@ Millis TrainingController::Turn() {
   Hear(letters);
   for (std::unique_ptr<JobWork>& work : letters.done) Absorb(std::move(work));
   if (letters.swept > 0) sweeping_ = false;
+  if (garbage_.empty()) garbage_since_ = ports_.clock.Mono();
+  for (std::string& id : letters.left) garbage_.push_back(std::move(id));
   FireTimers();
   SweepRunning();
   TellPositions();
@@ -138,8 +142,7 @@ void TrainingController::Absorb(std::unique_ptr<JobWork> work) {
   const std::string name = work->name;
   Job& job = jobs_.at(name);
   job.work = std::move(work);
-  if (garbage_.empty()) garbage_since_ = ports_.clock.Mono();
-  for (std::string& id : job.work->garbage) garbage_.push_back(std::move(id));
+  for (std::string& id : job.work->garbage) spent_.push_back(std::move(id));
   job.work->garbage.clear();
   // Its own commits woke it, too; only those of others are news.
   const bool changed = job.wakes > job.work->own_commits;
@@ -296,9 +299,22 @@ void TrainingController::Look(const std::string& name, Job& job) {
   });
 }
 
+void TrainingController::KeepSpent(bool busy) {
+  const std::size_t young = busy ? kSpentYoung : 0;
+  if (spent_.size() <= young) return;
+  const std::size_t count = std::min(spent_.size() - young, kGarbagePerTask);
+  const auto end = spent_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<std::string> ids(spent_.begin(), end);
+  spent_.erase(spent_.begin(), end);
+  sweeping_ = true;
+  executor_.Submit([this, ids = std::move(ids)] { inbox_.Swept(worker_.KeepDirectories(ids)); });
+}
+
 void TrainingController::CollectGarbage() {
-  if (sweeping_ || garbage_.empty()) return;
+  if (sweeping_) return;
   const bool busy = in_flight_ > 0 || !ready_.empty() || capacity_.waiting() > 0;
+  KeepSpent(busy);
+  if (sweeping_ || garbage_.empty()) return;
   const bool old = ports_.clock.Mono() - garbage_since_ >= kGarbageAgeMax;
   if (busy && !old && garbage_.size() < kGarbageMax) return;
   const std::size_t count = std::min(garbage_.size(), kGarbagePerTask);

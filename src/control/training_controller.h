@@ -110,6 +110,7 @@ class TrainingController {
   void Dispatch();
   void Look(const std::string& name, Job& job);
   void CollectGarbage();
+  void KeepSpent(bool busy);
   Millis UntilNext();
   void AdoptQueued(model::TrainingJob record, std::int64_t revision);
   void AdoptRunning(const std::string& name, const std::vector<model::InstanceRecord>& leases,
@@ -131,7 +132,8 @@ class TrainingController {
   std::vector<std::string> enqueued_;  // since the last Admit
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t next_timer_ = 1;
-  std::deque<std::string> garbage_;
+  std::deque<std::string> spent_;    // directories that may serve again
+  std::deque<std::string> garbage_;  // … that are to be removed
   MonoTime garbage_since_;
   bool sweeping_ = false;  // a removal is under way
   int in_flight_ = 0;

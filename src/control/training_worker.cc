@@ -338,6 +338,14 @@ void TrainingWorker::RemoveStrays(JobWork& work) {
   work.gone = true;
 }
 
+std::vector<std::string> TrainingWorker::KeepDirectories(const std::vector<std::string>& ids) {
+  std::vector<std::string> left;
+  for (const std::string& id : ids) {
+    if (!ports_.files.Keep(id)) left.push_back(id);
+  }
+  return left;
+}
+
 void TrainingWorker::RemoveDirectories(const std::vector<std::string>& ids) {
   for (const std::string& id : ids) {
     const auto seen = ports_.files.Observe(id, ports_.launcher.Runs(id));

@@ -64,6 +64,8 @@ class TrainingWorker {
                  WorkerSettings settings);
 
   void Run(JobWork& work);
+  // Directories of instances that were given back: the ids of those that cannot serve others.
+  std::vector<std::string> KeepDirectories(const std::vector<std::string>& ids);
   // Kills what still runs in them and removes the directories. Failures are logged; the next start
   // tries again.
   void RemoveDirectories(const std::vector<std::string>& ids);

@@ -40,28 +40,38 @@ std::string EndOfFile(env::Files& files, const env::Path& path) {
 }
 
 // The document, or nothing when there is none or it is torn: after power loss that is possible.
-template <typename T>
-std::optional<T> ReadDocument(env::Files& files, const env::Path& path) {
+std::optional<json::object> ReadObject(env::Files& files, const env::Path& path) {
   const auto text = files.Read(path, kReportBytesMax);
   if (!text) return std::nullopt;
-  const auto object = ParseJsonObject(*text);
-  if (!object) {
-    LogWarn("ignored '{}': {}", path.native(), object.error().message);
-    return std::nullopt;
-  }
+  auto object = ParseJsonObject(*text);
+  if (object) return std::move(*object);
+  LogWarn("ignored '{}': {}", path.native(), object.error().message);
+  return std::nullopt;
+}
+
+template <typename T>
+std::optional<T> ValueOf(const std::optional<json::object>& object, const env::Path& path) {
+  if (!object) return std::nullopt;
   auto value = T::FromJson(*object);
-  if (!value) {
-    LogWarn("ignored '{}': {}", path.native(), value.error().message);
-    return std::nullopt;
-  }
-  return std::move(*value);
+  if (value) return std::move(*value);
+  LogWarn("ignored '{}': {}", path.native(), value.error().message);
+  return std::nullopt;
+}
+
+// Directories serve again, and after power loss a removed file may be back: a report of another
+// instance is none.
+std::optional<model::Report> ReadReport(env::Files& files, const std::string& id,
+                                        const env::Path& path) {
+  const auto object = ReadObject(files, path);
+  if (object && FindString(*object, "instance").value_or(id) != id) return std::nullopt;
+  return ValueOf<model::Report>(object, path);
 }
 
 }  // namespace
 
 Status DiskInstanceFiles::Prepare(const std::string& id, const Preparation& preparation) {
   const env::Path directory = Directory(id);
-  RETURN_IF_ERROR(files_.MakeDirectories(directory));
+  if (!spares_.Give(directory)) RETURN_IF_ERROR(files_.MakeDirectories(directory));
   for (const auto& [name, content] : preparation.listings) {
     RETURN_IF_ERROR(files_.WriteAtomically(directory / name, content, Volatile(kSecret)));
   }
@@ -85,8 +95,9 @@ Result<Observation> DiskInstanceFiles::Observe(const std::string& id, bool alive
   Observation seen;
   seen.locked = alive || env::IsLocked(directory / "lock");
   const env::Path report = directory / "report.json";
-  seen.report = ReadDocument<model::Report>(files_, report);
-  seen.orders = ReadDocument<model::Orders>(files_, directory / "orders.json");
+  seen.report = ReadReport(files_, id, report);
+  const env::Path orders = directory / "orders.json";
+  seen.orders = ValueOf<model::Orders>(ReadObject(files_, orders), orders);
   if (seen.orders) {
     for (std::string& peer : seen.orders->merge_from) peer = env::Path(peer).filename().native();
   }
@@ -113,6 +124,13 @@ Result<std::string> DiskInstanceFiles::ReadMetrics(const std::string& id, std::u
   if (n < 0) return FailErrno(errno, "failed to read '{}'", path.native());
   bytes.resize(static_cast<std::size_t>(n));
   return bytes;
+}
+
+bool DiskInstanceFiles::Keep(const std::string& id) {
+  const env::Path directory = Directory(id);
+  // What an agent killed in the middle leaves may still be written to, by what dies with it.
+  const auto report = ReadReport(files_, id, directory / "report.json");
+  return report && report->phase == model::AgentPhase::kDone && spares_.Keep(directory);
 }
 
 Status DiskInstanceFiles::Remove(const std::string& id) { return files_.RemoveTree(Directory(id)); }

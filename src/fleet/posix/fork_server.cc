@@ -105,7 +105,8 @@ void AnswerOne(int socket, const env::Path& directory,
 
 }  // namespace
 
-int ServeForks(int socket, const std::function<int(const env::Path& directory)>& run) {
+int ServeForks(int socket, const std::function<int(const env::Path& directory)>& run,
+               const std::function<void(int pid)>& ended_child) {
   sigset_t children;
   ::sigemptyset(&children);
   ::sigaddset(&children, SIGCHLD);
@@ -118,7 +119,8 @@ int ServeForks(int socket, const std::function<int(const env::Path& directory)>&
     signalfd_siginfo info{};
     while (::read(ended.get(), &info, sizeof info) > 0) {
     }
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    for (pid_t pid = 0; (pid = ::waitpid(-1, nullptr, WNOHANG)) > 0;) {
+      if (ended_child) ended_child(pid);
     }
     if (items[0].revents == 0) continue;
     std::array<char, PATH_MAX> directory{};
@@ -145,7 +147,11 @@ Status ForkServer::Connect() {
   }
   env::UniqueFd ours(ends[0]);
   const env::UniqueFd theirs(ends[1]);
-  ASSIGN_OR_RETURN(pid_, Spawn({command_, environment_, "/dev/null", theirs.get()}));
+  // Functions of libraries are looked up once, here, and not by each agent when it first calls
+  // them.
+  std::vector<std::string> environment = environment_;
+  environment.emplace_back("LD_BIND_NOW=1");
+  ASSIGN_OR_RETURN(pid_, Spawn({command_, environment, "/dev/null", theirs.get()}));
   socket_ = std::move(ours);
   return {};
 }

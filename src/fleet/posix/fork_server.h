@@ -20,8 +20,10 @@ namespace sabia::fleet {
 // The server's side, called by main of the started program: answers on the socket until it is
 // closed, and returns the exit status. In each child, `run` is called with the directory, with
 // standard error going to <directory>/agent.err, and its result is the child's exit status.
-// REQUIRES: the process has one thread.
-int ServeForks(int socket, const std::function<int(const env::Path& directory)>& run);
+// `ended_child` is called in the server for each child that has ended. REQUIRES: the process has
+// one thread.
+int ServeForks(int socket, const std::function<int(const env::Path& directory)>& run,
+               const std::function<void(int pid)>& ended_child = {});
 
 // Where a server finds its socket.
 inline constexpr int kForkServerSocket = 3;
