@@ -9,6 +9,8 @@
 // kDenied.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -55,14 +57,28 @@ class BlobDirectory {
     env::UniqueFd fd;  // for writing
   };
   Result<Created> Create();
+  // An empty file for parts of an upload, which many write to. It stays in tmp while they do.
+  Result<TemporaryBlob> CreateJoint();
+  Result<env::UniqueFd> OpenJoint(std::string_view id) const;
+  // Whether the joint blob has this size; then it becomes read-only, or writable again.
+  Result<bool> FreezeJoint(std::string_view id, std::uint64_t size);
+  void ThawJoint(std::string_view id);
+  // After the row of the object that it became was committed.
+  void PublishJoint(std::string_view id) { TemporaryBlob(this, std::string(id)).Publish(); }
   // A second name for the bytes of a published blob; copies them when the file system has no more
   // links to give.
   Result<TemporaryBlob> Link(std::string_view id);
   Result<env::UniqueFd> OpenBlob(std::string_view id) const;
   Status SyncTemporary() { return temporary_sync_->Sync(); }
 
+  // Brings everything that was written below blobs to the disk. After a failure nothing can be
+  // promised any more until the directory is opened again: it fails for good.
+  Status SyncAll();
+
   // Ids in tmp. For the start only, before uploads begin.
   Result<std::vector<std::string>> ListTemporary() const;
+  // Writes a blob again, whatever is there, without syncing it.
+  Status Rewrite(std::string_view id, std::string_view data);
   Status PublishLeftOver(std::string_view id);
   void RemoveTemporary(std::string_view id);
   // Removes published blobs for good: synced. Missing ones count as removed.
@@ -74,17 +90,22 @@ class BlobDirectory {
   friend class TemporaryBlob;
   BlobDirectory(store::Paths paths, env::Random& random)
       : paths_(std::move(paths)), random_(random) {}
-  env::Path TemporaryPath(std::string_view id) const { return paths_.blobs_tmp() / id; }
   Result<TemporaryBlob> CopyInstead(std::string_view id);
 
   const store::Paths paths_;
   env::Random& random_;
+  env::UniqueFd root_;  // of blobs
   std::unique_ptr<SharedSync> temporary_sync_;
+  std::atomic<bool> sync_failed_{false};
 };
 
-// Appends all bytes of one file to another without passing them through this process where the
-// kernel can.
-Status AppendFile(int from, int to);
+struct FileRange {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+// Appends bytes of one file to another without passing them through this process where the kernel
+// can. kIo when the file ends before the range does.
+Status AppendFile(int from, FileRange range, int to);
 Status SyncFile(int fd);
 
 }  // namespace sabia::objects

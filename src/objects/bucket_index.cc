@@ -75,6 +75,10 @@ Status DeleteBucket(Connection& connection, std::string_view name) {
       "p.upload = u.id WHERE u.bucket = ?",
       bucket.id));
   RETURN_IF_ERROR(connection.Run(
+      "INSERT OR IGNORE INTO garbage (blob) SELECT joint FROM uploads WHERE bucket = ? AND joint "
+      "<> ''",
+      bucket.id));
+  RETURN_IF_ERROR(connection.Run(
       "DELETE FROM parts WHERE upload IN (SELECT id FROM uploads WHERE bucket = ?)", bucket.id));
   RETURN_IF_ERROR(connection.Run("DELETE FROM uploads WHERE bucket = ?", bucket.id));
   RETURN_IF_ERROR(connection.Run("DELETE FROM settings WHERE bucket = ?", bucket.id));

@@ -1,10 +1,11 @@
 #include "objects/local_store.h"
 
-#include <set>
+#include <unistd.h>
 
 #include "base/encoding.h"
 #include "base/log.h"
 #include "objects/file_upload.h"
+#include "objects/fresh_index.h"
 #include "objects/object_index.h"
 #include "objects/schema.h"
 
@@ -31,27 +32,6 @@ bool IsRefusal(const Error& error) {
          error.code == ErrorCode::kInvalidArgument;
 }
 
-// Judges the files that a crash left among the uploads: wanted by a row, or by nobody.
-Status RecoverTemporary(BlobDirectory& blobs, store::Database& database) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> left, blobs.ListTemporary());
-  if (left.empty()) return {};
-  std::set<std::string> wanted;
-  RETURN_IF_ERROR(database.Read([&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(wanted, index::FindWanted(connection, {left.begin(), left.end()}));
-    return {};
-  }));
-  for (const std::string& id : left) {
-    if (wanted.contains(id)) {
-      RETURN_IF_ERROR(blobs.PublishLeftOver(id));
-    } else {
-      blobs.RemoveTemporary(id);
-    }
-  }
-  LogInfo("object store: {} files were left among the uploads, {} of them committed", left.size(),
-          wanted.size());
-  return {};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ObjectStore>> ObjectStore::Open(ObjectStoreOptions options,
@@ -59,11 +39,16 @@ Result<std::unique_ptr<ObjectStore>> ObjectStore::Open(ObjectStoreOptions option
   ASSIGN_OR_RETURN(auto blobs, BlobDirectory::Open(options.paths, random));
   ASSIGN_OR_RETURN(auto database, store::Database::Open({.path = options.paths.objects_db(),
                                                          .migrations = index::Migrations()}));
-  RETURN_IF_ERROR(RecoverTemporary(*blobs, *database));
+  RETURN_IF_ERROR(RecoverBlobs(*blobs, *database));
   auto store = std::make_unique<LocalStore>(std::move(options), clock, random, std::move(blobs),
                                             std::move(database));
   RETURN_IF_ERROR(store->LoadBuckets());
   return store;
+}
+
+bool LocalStore::MayBeCommitted(const Error& error) {
+  return error.code == ErrorCode::kIo || error.code == ErrorCode::kCorrupt ||
+         error.code == ErrorCode::kInternal;
 }
 
 LocalStore::LocalStore(ObjectStoreOptions options, env::Clock& clock, env::Random& random,
@@ -75,6 +60,7 @@ LocalStore::LocalStore(ObjectStoreOptions options, env::Clock& clock, env::Rando
       blobs_(std::move(blobs)),
       database_(std::move(database)),
       buckets_(*database_),
+      settler_(*database_, *blobs_),
       reaper_(*database_, *blobs_) {}
 
 Status LocalStore::ChangeBucket(std::string_view bucket, const Work& work) {
@@ -115,8 +101,7 @@ Status LocalStore::PutSetting(std::string_view bucket, std::string_view name,
 }
 
 Result<std::unique_ptr<Upload>> LocalStore::BeginUpload(std::vector<ChecksumAlgorithm> algorithms) {
-  ASSIGN_OR_RETURN(BlobDirectory::Created created, blobs_->Create());
-  return std::make_unique<FileUpload>(std::move(created), std::move(algorithms));
+  return std::make_unique<FileUpload>(FileUpload::Parts{*blobs_, md5_, std::move(algorithms)});
 }
 
 Status LocalStore::CommitBlob(TemporaryBlob& blob, const Work& work) {
@@ -127,38 +112,99 @@ Status LocalStore::CommitBlob(TemporaryBlob& blob, const Work& work) {
     reaper_.Wake();
     return {};
   }
-  switch (committed.error().code) {
-    case ErrorCode::kIo:
-    case ErrorCode::kCorrupt:
-    case ErrorCode::kInternal:
-      blob.Abandon();  // the commit may have reached the disk
-      break;
-    default:
-      break;
-  }
+  if (MayBeCommitted(committed.error())) blob.Abandon();
   return committed;
+}
+
+namespace {
+
+// What the upload itself says of the object.
+ObjectInfo Describe(std::string_view key, FileUpload& file, const PutOptions& options,
+                    WallTime now) {
+  ObjectInfo info;
+  info.key = key;
+  info.size = file.size();
+  info.etag = file.FinishMd5();
+  info.modified = now;
+  info.blob_id = file.blob().id();
+  info.metadata = options.metadata;
+  info.tags = options.tags;
+  info.storage_class = options.storage_class;
+  info.checksums = file.KeptChecksum();
+  return info;
+}
+
+}  // namespace
+
+// A small object on its way through its commit.
+struct LocalStore::SmallPut {
+  std::string bucket;
+  std::unique_ptr<Upload> upload;
+  PutOptions options;
+  ObjectInfo info;
+  std::optional<ObjectCache::Change> change;  // ends before anybody hears of the commit
+
+  FileUpload& file() { return static_cast<FileUpload&>(*upload); }
+};
+
+Status LocalStore::WriteSmall(Connection& connection, SmallPut& put) {
+  ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, put.bucket));
+  RETURN_IF_ERROR(index::ObjectWriter(connection, row, random_).Write(put.info, put.options));
+  return index::InsertFresh(connection, put.info.blob_id, put.file().held_bytes());
+}
+
+void LocalStore::EndSmall(SmallPut& put, const Status& committed) {
+  put.change.reset();
+  if (committed) {
+    put.file().blob().Publish();
+    settler_.Committed(put.file().held_bytes().size());
+    reaper_.Wake();
+  } else if (MayBeCommitted(committed.error())) {
+    put.file().blob().Abandon();
+  }
 }
 
 Result<ObjectInfo> LocalStore::Put(std::string_view bucket, std::string_view key,
                                    std::unique_ptr<Upload> upload, const PutOptions& options) {
   RETURN_IF_ERROR(CheckKey(key));
   auto& file = dynamic_cast<FileUpload&>(*upload);  // BeginUpload() makes no others
+  if (file.held()) {
+    RETURN_IF_ERROR(file.Settle());
+    SmallPut put{std::string(bucket), std::move(upload), options,
+                 Describe(key, file, options, clock_.Wall()), cache_.Begin(bucket, key)};
+    const Status committed =
+        database_->Write([&](Connection& connection) { return WriteSmall(connection, put); });
+    EndSmall(put, committed);
+    if (!committed) return tl::make_unexpected(committed.error());
+    return std::move(put.info);
+  }
   RETURN_IF_ERROR(file.Sync());
-  ObjectInfo info;
-  info.key = key;
-  info.size = file.size();
-  info.etag = file.FinishMd5();
-  info.modified = clock_.Wall();
-  info.blob_id = file.blob().id();
-  info.metadata = options.metadata;
-  info.tags = options.tags;
-  info.storage_class = options.storage_class;
-  info.checksums = file.KeptChecksum();
+  ObjectInfo info = Describe(key, file, options, clock_.Wall());
+  const auto change = cache_.Begin(bucket, key);
   RETURN_IF_ERROR(CommitBlob(file.blob(), [&](Connection& connection) -> Status {
     ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, bucket));
     return index::ObjectWriter(connection, row, random_).Write(info, options);
   }));
   return info;
+}
+
+void LocalStore::PutLater(std::string_view bucket, std::string_view key,
+                          std::unique_ptr<Upload> upload, const PutOptions& options, PutDone done) {
+  auto& file = dynamic_cast<FileUpload&>(*upload);
+  Status ready = CheckKey(key);
+  if (!ready || !file.held()) return done(Put(bucket, key, std::move(upload), options));
+  ready = file.Settle();
+  if (!ready) return done(tl::make_unexpected(ready.error()));
+  ObjectInfo info = Describe(key, file, options, clock_.Wall());
+  const auto put = std::make_shared<SmallPut>(SmallPut{
+      std::string(bucket), std::move(upload), options, std::move(info), cache_.Begin(bucket, key)});
+  database_->WriteLater(
+      [this, put](Connection& connection) { return WriteSmall(connection, *put); },
+      [this, put, done = std::move(done)](const Status& committed) {
+        EndSmall(*put, committed);
+        if (!committed) return done(tl::make_unexpected(committed.error()));
+        done(std::move(put->info));
+      });
 }
 
 Result<ObjectInfo> LocalStore::Head(std::string_view bucket, std::string_view key,
@@ -182,6 +228,26 @@ Result<ObjectStore::Opened> LocalStore::Get(std::string_view bucket, std::string
     if (fd.error().code != ErrorCode::kNotFound) return Wrap(fd.error(), "failed to read object: ");
   }
   return Fail(ErrorCode::kCorrupt, "the file of '{}/{}' is missing", bucket, key);
+}
+
+Result<ObjectStore::Served> LocalStore::Serve(std::string_view bucket, std::string_view key) {
+  RETURN_IF_ERROR(buckets_.Find(bucket));
+  ObjectCache::Look look = cache_.Find(bucket, key);
+  if (look.entry.content) {
+    return Served{std::move(look.entry.info), std::move(look.entry.content), {}};
+  }
+  ASSIGN_OR_RETURN(Opened opened, Get(bucket, key, std::nullopt));
+  Served out{std::make_shared<const ObjectInfo>(std::move(opened.info)), nullptr,
+             std::move(opened.fd)};
+  if (out.info->size > ObjectCache::kContentMax) return out;
+  auto content = std::make_shared<std::string>(out.info->size, '\0');
+  if (::pread(out.fd.get(), content->data(), content->size(), 0) !=
+      static_cast<ssize_t>(content->size())) {
+    return out;
+  }
+  out.content = std::move(content);
+  cache_.Insert(bucket, key, look.ticket, {out.info, out.content});
+  return out;
 }
 
 Result<std::optional<ObjectInfo>> LocalStore::NewestMarker(std::string_view bucket,
@@ -220,6 +286,7 @@ Result<VersionListing> LocalStore::ListVersions(std::string_view bucket,
 Result<Deleted> LocalStore::Delete(std::string_view bucket, std::string_view key,
                                    const DeleteOptions& options) {
   RETURN_IF_ERROR(CheckKey(key));
+  const auto change = cache_.Begin(bucket, key);
   Deleted out;
   RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
     ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, bucket));
@@ -233,6 +300,10 @@ Result<Deleted> LocalStore::Delete(std::string_view bucket, std::string_view key
 
 Result<std::vector<Result<Deleted>>> LocalStore::DeleteMany(
     std::string_view bucket, const std::vector<DeleteRequest>& requests) {
+  std::vector<std::string_view> keys;
+  keys.reserve(requests.size());
+  for (const DeleteRequest& request : requests) keys.push_back(request.key);
+  const auto change = cache_.Begin(bucket, keys);
   std::vector<Result<Deleted>> out;
   RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
     out.clear();
@@ -272,6 +343,7 @@ Result<ObjectInfo> LocalStore::Copy(const ObjectName& from, const ObjectName& to
     info.storage_class = options.target.storage_class;
     if (options.metadata) info.metadata = *options.metadata;
     if (options.tags) info.tags = *options.tags;
+    const auto change = cache_.Begin(to.bucket, to.key);
     RETURN_IF_ERROR(CommitBlob(*blob, [&](Connection& connection) -> Status {
       ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, to.bucket));
       return index::ObjectWriter(connection, row, random_).Write(info, options.target);
@@ -282,6 +354,7 @@ Result<ObjectInfo> LocalStore::Copy(const ObjectName& from, const ObjectName& to
 }
 
 Result<ObjectInfo> LocalStore::SetTags(const ObjectName& object, const Tags& tags) {
+  const auto change = cache_.Begin(object.bucket, object.key);
   ObjectInfo out;
   RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
     ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, object.bucket));

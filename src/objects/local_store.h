@@ -1,8 +1,9 @@
 // The ObjectStore on a local directory and a SQLite index.
 //
 // Threading: thread-safe. The parts of a commit always come in this order: bytes synced, name in
-// tmp synced, row committed, file moved; and for removal: row gone and blob in the garbage,
-// committed together, then unlink.
+// tmp synced, row committed, file moved; for a small object: file written, row and bytes committed
+// together, file moved, and later all files synced, bytes forgotten; and for removal: row gone and
+// blob in the garbage, committed together, then unlink.
 #pragma once
 
 #include <functional>
@@ -12,10 +13,14 @@
 
 #include "objects/blob_directory.h"
 #include "objects/bucket_cache.h"
+#include "objects/joint_upload.h"
 #include "objects/multipart_index.h"
+#include "objects/object_cache.h"
 #include "objects/object_store.h"
 #include "objects/reaper.h"
+#include "objects/settler.h"
 #include "store/database.h"
+#include "wire/md5_team.h"
 
 namespace sabia::objects {
 
@@ -38,10 +43,13 @@ class LocalStore final : public ObjectStore {
   Result<std::unique_ptr<Upload>> BeginUpload(std::vector<ChecksumAlgorithm> algorithms) override;
   Result<ObjectInfo> Put(std::string_view bucket, std::string_view key,
                          std::unique_ptr<Upload> upload, const PutOptions& options) override;
+  void PutLater(std::string_view bucket, std::string_view key, std::unique_ptr<Upload> upload,
+                const PutOptions& options, PutDone done) override;
   Result<ObjectInfo> Head(std::string_view bucket, std::string_view key,
                           const VersionChoice& version) override;
   Result<Opened> Get(std::string_view bucket, std::string_view key,
                      const VersionChoice& version) override;
+  Result<Served> Serve(std::string_view bucket, std::string_view key) override;
   Result<std::optional<ObjectInfo>> NewestMarker(std::string_view bucket,
                                                  std::string_view key) override;
   Result<Listing> List(std::string_view bucket, const ListOptions& options) override;
@@ -58,6 +66,9 @@ class LocalStore final : public ObjectStore {
   Result<std::string> CreateMultipart(std::string_view bucket, std::string_view key,
                                       const MultipartOptions& options) override;
   Result<MultipartInfo> GetMultipart(const UploadName& upload) override;
+  Result<std::unique_ptr<Upload>> BeginPart(const UploadName& upload, int number,
+                                            std::uint64_t size,
+                                            std::vector<ChecksumAlgorithm> algorithms) override;
   Result<PartInfo> PutPart(const UploadName& upload, int number,
                            std::unique_ptr<Upload> data) override;
   Result<ObjectInfo> CompleteMultipart(const UploadName& upload, const std::vector<PartInfo>& parts,
@@ -71,6 +82,9 @@ class LocalStore final : public ObjectStore {
 
  private:
   using Work = store::Database::Work;
+  struct SmallPut;
+  // After such a failure it is not known whether the rows reached the disk.
+  static bool MayBeCommitted(const Error& error);
   // Commits a change of the bucket's own rows.
   Status ChangeBucket(std::string_view bucket, const Work& work);
   // Commits rows that refer to the blob, then moves it to its place. REQUIRES: its bytes are
@@ -79,6 +93,13 @@ class LocalStore final : public ObjectStore {
   Result<ObjectInfo> RepeatedComplete(const UploadName& upload, Error not_found);
   // The parts' bytes one after the other in a new blob, synced.
   Result<TemporaryBlob> Concatenate(const std::vector<index::PartRow>& parts);
+  struct Completion;
+  Status WriteCompletion(store::Connection& connection, Completion& completion);
+  // The parts lie in the joint blob as they shall: nothing is copied. False: they do not.
+  Result<bool> CompleteInPlace(Completion& completion);
+  Status CompleteByJoining(Completion& completion);
+  Status WriteSmall(store::Connection& connection, SmallPut& put);
+  void EndSmall(SmallPut& put, const Status& committed);
 
   const ObjectStoreOptions options_;
   env::Clock& clock_;
@@ -86,7 +107,12 @@ class LocalStore final : public ObjectStore {
   const std::unique_ptr<BlobDirectory> blobs_;
   const std::unique_ptr<store::Database> database_;
   BucketCache buckets_;
-  Reaper reaper_;  // last: its thread uses the others
+  ObjectCache cache_;
+  wire::Md5Team md5_;
+  JointUploads joints_;
+  // Last: their threads use the others.
+  Settler settler_;
+  Reaper reaper_;
 };
 
 }  // namespace sabia::objects

@@ -1,3 +1,7 @@
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "base/encoding.h"
 #include "objects/file_upload.h"
 #include "objects/local_store.h"
@@ -121,13 +125,29 @@ Status CheckExpected(const ObjectInfo& info, const CompleteOptions& expected) {
   return {};
 }
 
+// The parts lie one after the other in that blob, from its beginning.
+bool LiesInOrder(const std::vector<PartRow>& parts, std::string_view blob_id) {
+  std::uint64_t offset = 0;
+  for (const PartRow& part : parts) {
+    if (!part.place || *part.place != offset || part.blob_id != blob_id) return false;
+    offset += part.info.size;
+  }
+  return true;
+}
+
 bool SameBlobs(const std::vector<PartRow>& chosen, const std::vector<PartRow>& stored) {
   auto at = stored.begin();
   for (const PartRow& part : chosen) {
     while (at != stored.end() && at->info.number < part.info.number) ++at;
-    if (at == stored.end() || at->blob_id != part.blob_id) return false;
+    if (at == stored.end() || at->blob_id != part.blob_id || at->place != part.place) return false;
   }
   return true;
+}
+
+Status CheckPartNumber(int number) {
+  if (number >= 1 && number <= kPartNumberMax) return {};
+  return Fail(ErrorCode::kInvalidArgument, "part number {} is not in 1 to {}", number,
+              kPartNumberMax);
 }
 
 }  // namespace
@@ -137,12 +157,21 @@ Result<std::string> LocalStore::CreateMultipart(std::string_view bucket, std::st
   if (key.empty() || key.size() > kKeyBytesMax || !IsUtf8(key)) {
     return Fail(ErrorCode::kInvalidArgument, "key must be UTF-8 of 1 to {} bytes", kKeyBytesMax);
   }
-  const MultipartInfo info{random_.Hex(64), std::string(key), clock_.Wall(), options};
-  RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, bucket));
-    return index::InsertUpload(connection, row.id, info);
-  }));
-  return info.upload_id;
+  ASSIGN_OR_RETURN(TemporaryBlob joint, blobs_->CreateJoint());
+  index::UploadRow row;
+  row.info = {random_.Hex(64), std::string(key), clock_.Wall(), options};
+  row.joint = joint.id();
+  const Status committed = database_->Write([&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(row.bucket, index::FindBucket(connection, bucket));
+    return index::InsertUpload(connection, row);
+  });
+  if (!committed) {
+    if (MayBeCommitted(committed.error())) joint.Abandon();
+    return tl::make_unexpected(committed.error());
+  }
+  joint.Abandon();  // its parts decide
+  joints_.Begin(row.info.upload_id, row.joint);
+  return row.info.upload_id;
 }
 
 Result<MultipartInfo> LocalStore::GetMultipart(const UploadName& upload) {
@@ -155,30 +184,58 @@ Result<MultipartInfo> LocalStore::GetMultipart(const UploadName& upload) {
   return out;
 }
 
+Result<std::unique_ptr<Upload>> LocalStore::BeginPart(const UploadName& upload, int number,
+                                                      std::uint64_t size,
+                                                      std::vector<ChecksumAlgorithm> algorithms) {
+  RETURN_IF_ERROR(CheckPartNumber(number));
+  FileUpload::Parts parts{*blobs_, md5_, std::move(algorithms)};
+  auto place = joints_.Claim(upload.upload_id, number, size);
+  if (!place) return std::make_unique<FileUpload>(std::move(parts));
+  auto fd = blobs_->OpenJoint(place->blob_id());
+  if (!fd && fd.error().code == ErrorCode::kNotFound) {
+    // Aborted meanwhile, as PutPart will find.
+    return std::make_unique<FileUpload>(std::move(parts));
+  }
+  if (!fd) return tl::make_unexpected(fd.error());
+  if (::lseek(fd->get(), static_cast<off_t>(place->offset()), SEEK_SET) < 0) {
+    return FailErrno(errno, "failed to go to the place of part {}", number);
+  }
+  return std::make_unique<FileUpload>(std::move(parts), std::move(*place), std::move(*fd));
+}
+
 Result<PartInfo> LocalStore::PutPart(const UploadName& upload, int number,
                                      std::unique_ptr<Upload> data) {
-  if (number < 1 || number > kPartNumberMax) {
-    return Fail(ErrorCode::kInvalidArgument, "part number {} is not in 1 to {}", number,
-                kPartNumberMax);
-  }
-  auto& file = dynamic_cast<FileUpload&>(*data);  // BeginUpload() makes no others
+  RETURN_IF_ERROR(CheckPartNumber(number));
+  auto& file = dynamic_cast<FileUpload&>(*data);  // BeginPart() makes no others
   RETURN_IF_ERROR(file.Sync());
+  JointPlace* const place = file.place();
   PartRow part;
   part.info = {number, file.size(), file.FinishMd5(), clock_.Wall(), file.AllChecksums()};
-  part.blob_id = file.blob().id();
-  RETURN_IF_ERROR(CommitBlob(file.blob(), [&](Connection& connection) -> Status {
+  part.blob_id = place != nullptr ? place->blob_id() : file.blob().id();
+  if (place != nullptr) part.place = place->offset();
+  const Work work = [&](Connection& connection) -> Status {
     ASSIGN_OR_RETURN(const index::UploadRow row, index::FindUpload(connection, upload));
     return index::WritePart(connection, row.id, part);
-  }));
+  };
+  if (place == nullptr) {
+    RETURN_IF_ERROR(CommitBlob(file.blob(), work));
+    return part.info;
+  }
+  RETURN_IF_ERROR(blobs_->SyncTemporary());
+  const Status committed = database_->Write(work);
+  if (committed || MayBeCommitted(committed.error())) place->Keep();
+  if (!committed) return tl::make_unexpected(committed.error());
+  reaper_.Wake();
   return part.info;
 }
 
 Result<TemporaryBlob> LocalStore::Concatenate(const std::vector<PartRow>& parts) {
-  if (parts.size() == 1) return blobs_->Link(parts.front().blob_id);
+  if (parts.size() == 1 && !parts.front().place) return blobs_->Link(parts.front().blob_id);
   ASSIGN_OR_RETURN(BlobDirectory::Created created, blobs_->Create());
   for (const PartRow& part : parts) {
     ASSIGN_OR_RETURN(const env::UniqueFd source, blobs_->OpenBlob(part.blob_id));
-    RETURN_IF_ERROR(AppendFile(source.get(), created.fd.get()));
+    const FileRange range{part.place.value_or(0), part.info.size};
+    RETURN_IF_ERROR(AppendFile(source.get(), range, created.fd.get()));
   }
   RETURN_IF_ERROR(SyncFile(created.fd.get()));
   return std::move(created.blob);
@@ -193,6 +250,53 @@ Result<ObjectInfo> LocalStore::RepeatedComplete(const UploadName& upload, Error 
   }));
   if (!made) return tl::unexpected<Error>(std::move(not_found));
   return std::move(*made);
+}
+
+struct LocalStore::Completion {
+  const UploadName& upload;
+  const PutOptions& conditions;
+  const std::vector<PartRow>& parts;
+  ObjectInfo info;
+};
+
+Status LocalStore::WriteCompletion(Connection& connection, Completion& completion) {
+  ASSIGN_OR_RETURN(const index::UploadRow row, index::FindUpload(connection, completion.upload));
+  ASSIGN_OR_RETURN(const std::vector<PartRow> stored, index::ReadParts(connection, row.id));
+  if (!SameBlobs(completion.parts, stored)) {
+    return InvalidPart(0, "a part was replaced meanwhile");
+  }
+  RETURN_IF_ERROR(index::ObjectWriter(connection, row.bucket, random_)
+                      .Write(completion.info, completion.conditions, completion.upload.upload_id));
+  return index::DeleteUpload(connection, row, completion.info.blob_id);
+}
+
+Result<bool> LocalStore::CompleteInPlace(Completion& completion) {
+  const auto seal = joints_.Seal(completion.upload.upload_id);
+  if (!seal || !LiesInOrder(completion.parts, seal->blob_id())) return false;
+  const std::string& id = completion.info.blob_id = seal->blob_id();
+  ASSIGN_OR_RETURN(const bool whole, blobs_->FreezeJoint(id, completion.info.size));
+  if (!whole) return false;  // there is a part that the client does not name
+  const Status committed = database_->Write(
+      [&](Connection& connection) { return WriteCompletion(connection, completion); });
+  if (committed) {
+    blobs_->PublishJoint(id);
+    reaper_.Wake();
+    return true;
+  }
+  if (!MayBeCommitted(committed.error())) blobs_->ThawJoint(id);
+  return tl::make_unexpected(committed.error());
+}
+
+Status LocalStore::CompleteByJoining(Completion& completion) {
+  auto blob = Concatenate(completion.parts);
+  if (!blob && blob.error().code == ErrorCode::kNotFound) {
+    // A part was replaced, or the upload completed or aborted by another call, while we copied.
+    return Fail(ErrorCode::kNotFound, "upload changed meanwhile");
+  }
+  if (!blob) return Wrap(blob.error(), "failed to join the parts: ");
+  completion.info.blob_id = blob->id();
+  return CommitBlob(
+      *blob, [&](Connection& connection) { return WriteCompletion(connection, completion); });
 }
 
 Result<ObjectInfo> LocalStore::CompleteMultipart(const UploadName& upload,
@@ -213,34 +317,32 @@ Result<ObjectInfo> LocalStore::CompleteMultipart(const UploadName& upload,
   }
   ASSIGN_OR_RETURN(ObjectInfo info, Assemble(row.info, chosen));
   RETURN_IF_ERROR(CheckExpected(info, options));
-  auto blob = Concatenate(chosen);
-  if (!blob && blob.error().code == ErrorCode::kNotFound) {
-    // A part was replaced, or the upload completed or aborted by another call, while we copied.
-    return RepeatedComplete(upload, Error{ErrorCode::kNotFound, "upload changed meanwhile"});
-  }
-  if (!blob) return Wrap(blob.error(), "failed to join the parts: ");
-  info.blob_id = blob->id();
   info.modified = clock_.Wall();
-  const Status committed = CommitBlob(*blob, [&](Connection& connection) -> Status {
-    ASSIGN_OR_RETURN(row, index::FindUpload(connection, upload));
-    ASSIGN_OR_RETURN(const std::vector<PartRow> stored, index::ReadParts(connection, row.id));
-    if (!SameBlobs(chosen, stored)) return InvalidPart(0, "a part was replaced meanwhile");
-    RETURN_IF_ERROR(index::ObjectWriter(connection, row.bucket, random_)
-                        .Write(info, options.target, upload.upload_id));
-    return index::DeleteUpload(connection, row.id);
-  });
-  if (committed) return info;
-  if (committed.error().code == ErrorCode::kNotFound) {
-    return RepeatedComplete(upload, committed.error());
+  const auto change = cache_.Begin(upload.bucket, upload.key);
+  Completion completion{upload, options.target, chosen, std::move(info)};
+  const Result<bool> in_place = CompleteInPlace(completion);
+  Status completed;
+  if (!in_place) {
+    completed = tl::make_unexpected(in_place.error());
+  } else if (!*in_place) {
+    completed = CompleteByJoining(completion);
   }
-  return tl::unexpected<Error>(committed.error());
+  if (completed) {
+    joints_.Forget(upload.upload_id);
+    return std::move(completion.info);
+  }
+  if (completed.error().code == ErrorCode::kNotFound) {
+    return RepeatedComplete(upload, completed.error());
+  }
+  return tl::make_unexpected(completed.error());
 }
 
 Status LocalStore::AbortMultipart(const UploadName& upload) {
   RETURN_IF_ERROR(database_->Write([&](Connection& connection) -> Status {
     ASSIGN_OR_RETURN(const index::UploadRow row, index::FindUpload(connection, upload));
-    return index::DeleteUpload(connection, row.id);
+    return index::DeleteUpload(connection, row);
   }));
+  joints_.Forget(upload.upload_id);
   reaper_.Wake();
   return {};
 }

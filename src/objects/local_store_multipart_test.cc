@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "base/encoding.h"
@@ -159,6 +161,161 @@ TEST_F(MultipartTest, PartsSurviveAReopen) {
   EXPECT_EQ(parts->front().checksums, part.checksums);
   EXPECT_EQ(store_->GetMultipart(name)->options.algorithm, ChecksumAlgorithm::kCrc32);
   EXPECT_TRUE(store_->CompleteMultipart(name, {part}));
+}
+
+// Parts that are announced, as the S3 API does it.
+class JointTest : public MultipartTest {
+ protected:
+  std::unique_ptr<Upload> Announced(const UploadName& name, int number, std::string_view data) {
+    auto upload = store_->BeginPart(name, number, data.size(), {ChecksumAlgorithm::kCrc32});
+    EXPECT_TRUE(upload) << upload.error().message;
+    const Status written = (*upload)->Write(data);
+    EXPECT_TRUE(written) << written.error().message;
+    return std::move(*upload);
+  }
+  PartInfo Send(const UploadName& name, int number, std::string_view data) {
+    const auto part = store_->PutPart(name, number, Announced(name, number, data));
+    EXPECT_TRUE(part) << part.error().message;
+    return *part;
+  }
+  // The number of the file, which stays the same when nothing is copied.
+  ino_t FileOf(const env::Path& path) {
+    struct stat facts {};
+    EXPECT_EQ(::stat(path.c_str(), &facts), 0) << path;
+    return facts.st_ino;
+  }
+  ino_t OnlyTemporary() {
+    for (const auto& entry : std::filesystem::directory_iterator(paths_.blobs_tmp())) {
+      return FileOf(entry.path());
+    }
+    return 0;
+  }
+  void ExpectObject(const std::string& data) {
+    EXPECT_EQ(Read("b", "k") == data, true);
+    const auto info = store_->Head("b", "k");
+    ASSERT_TRUE(info);
+    EXPECT_EQ(info->size, data.size());
+    struct stat facts {};
+    ASSERT_EQ(::stat(store_->BlobPath(*info).c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777, 0444U);
+    EXPECT_EQ(static_cast<std::uint64_t>(facts.st_size), data.size());
+    while (BlobFiles() != 1) std::this_thread::yield();
+  }
+};
+
+TEST_F(JointTest, PartsInAnyOrderBecomeTheObjectWithoutACopy) {
+  const UploadName name = Begin();
+  const PartInfo second = Send(name, 2, Big('b'));
+  const PartInfo last = Send(name, 3, "tail");
+  const PartInfo first = Send(name, 1, Big('a'));
+  const ino_t file = OnlyTemporary();
+  ASSERT_TRUE(store_->CompleteMultipart(name, {first, second, last}));
+  EXPECT_EQ(FileOf(store_->BlobPath(*store_->Head("b", "k"))), file);
+  ExpectObject(Big('a') + Big('b') + "tail");
+}
+
+TEST_F(JointTest, APartThatIsSentAgainNeverTouchesTheFirst) {
+  const UploadName name = Begin();
+  const PartInfo old = Send(name, 1, Big('a'));
+  const PartInfo last = Send(name, 2, "tail");
+  (void)Announced(name, 1, Big('x'));  // cut off
+  ASSERT_TRUE(store_->ListParts(name));
+  EXPECT_EQ(store_->ListParts(name)->front().etag, old.etag);
+  const PartInfo again = Send(name, 1, Big('y'));
+  EXPECT_EQ(store_->CompleteMultipart(name, {old, last}).error().code, ErrorCode::kInvalidArgument);
+  ASSERT_TRUE(store_->CompleteMultipart(name, {again, last}));
+  ExpectObject(Big('y') + "tail");
+}
+
+TEST_F(JointTest, APlaceIsFreeAgainWhenItsWriterFails) {
+  const UploadName name = Begin();
+  (void)Announced(name, 1, Big('x'));
+  const PartInfo first = Send(name, 1, Big('a'));
+  const ino_t file = OnlyTemporary();
+  ASSERT_TRUE(store_->CompleteMultipart(name, {first}));
+  EXPECT_EQ(FileOf(store_->BlobPath(*store_->Head("b", "k"))), file);
+  ExpectObject(Big('a'));
+}
+
+TEST_F(JointTest, OtherSizesAndLeftOutPartsAreJoinedByCopying) {
+  UploadName name = Begin();
+  const PartInfo tail_first = Send(name, 3, "tail");
+  const PartInfo first = Send(name, 1, Big('a'));
+  const PartInfo larger = Send(name, 2, Big('b') + "more");
+  ASSERT_TRUE(store_->CompleteMultipart(name, {first, larger, tail_first}));
+  ExpectObject(Big('a') + Big('b') + "more" + "tail");
+
+  name = Begin();
+  const PartInfo one = Send(name, 1, Big('1'));
+  (void)Send(name, 2, Big('2'));
+  const PartInfo three = Send(name, 3, Big('3'));
+  ASSERT_TRUE(store_->CompleteMultipart(name, {one, three}));
+  ExpectObject(Big('1') + Big('3'));
+
+  name = Begin();
+  const PartInfo only = Send(name, 1, Big('o'));
+  (void)Send(name, 2, Big('2'));
+  ASSERT_TRUE(store_->CompleteMultipart(name, {only}));
+  ExpectObject(Big('o'));
+}
+
+TEST_F(JointTest, NoByteGoesBeyondWhatWasAnnounced) {
+  const UploadName name = Begin();
+  const PartInfo second = Send(name, 2, Big('b'));
+  auto first = store_->BeginPart(name, 1, kPartBytesMin, {ChecksumAlgorithm::kCrc32});
+  ASSERT_TRUE(first);
+  ASSERT_TRUE((*first)->Write(Big('a')));
+  EXPECT_EQ((*first)->Write("x").error().code, ErrorCode::kInvalidArgument);
+  const auto part = store_->PutPart(name, 1, std::move(*first));
+  ASSERT_TRUE(part);
+  ASSERT_TRUE(store_->CompleteMultipart(name, {*part, second}));
+  ExpectObject(Big('a') + Big('b'));
+}
+
+TEST_F(JointTest, AFailedCompletionCanBeRepeated) {
+  ASSERT_TRUE(Put("b", "k", "old"));
+  const UploadName name = Begin();
+  const PartInfo first = Send(name, 1, Big('a'));
+  CompleteOptions only_new;
+  only_new.target.if_none_match = true;
+  EXPECT_EQ(store_->CompleteMultipart(name, {first}, only_new).error().code,
+            ErrorCode::kAlreadyExists);
+  const PartInfo second = Send(name, 2, Big('b'));
+  ASSERT_TRUE(store_->CompleteMultipart(name, {first, second}));
+  ExpectObject(Big('a') + Big('b'));
+}
+
+TEST_F(JointTest, ARestartInBetweenLosesNoPart) {
+  const UploadName name = Begin();
+  const PartInfo first = Send(name, 1, Big('a'));
+  const PartInfo second = Send(name, 2, Big('b'));
+  Reopen();
+  const PartInfo last = Send(name, 3, "tail");
+  ASSERT_TRUE(store_->CompleteMultipart(name, {first, second, last}));
+  ExpectObject(Big('a') + Big('b') + "tail");
+}
+
+TEST_F(JointTest, AbortedUploadsLeaveNothing) {
+  UploadName name = Begin();
+  (void)Send(name, 1, Big('a'));
+  auto late = Announced(name, 2, Big('b'));
+  ASSERT_TRUE(store_->AbortMultipart(name));
+  EXPECT_EQ(store_->PutPart(name, 2, std::move(late)).error().code, ErrorCode::kNotFound);
+  name = Begin();
+  (void)Send(name, 1, Big('a'));
+  ASSERT_TRUE(store_->DeleteBucket("b"));
+  while (BlobFiles() != 0) std::this_thread::yield();
+}
+
+// While somebody writes a part, the others are joined by copying and his bytes go nowhere.
+TEST_F(JointTest, CompletingBesideAWriterIsRight) {
+  const UploadName name = Begin();
+  const PartInfo first = Send(name, 1, Big('a'));
+  auto late = Announced(name, 2, Big('b'));
+  ASSERT_TRUE(store_->CompleteMultipart(name, {first}));
+  ASSERT_TRUE((*late).size() > 0);
+  EXPECT_EQ(store_->PutPart(name, 2, std::move(late)).error().code, ErrorCode::kNotFound);
+  ExpectObject(Big('a'));
 }
 
 }  // namespace

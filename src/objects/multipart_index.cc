@@ -27,24 +27,26 @@ Result<MultipartInfo> UploadFrom(const Statement& row) {
 
 }  // namespace
 
-Status InsertUpload(Connection& connection, BucketId bucket, const MultipartInfo& upload) {
+Status InsertUpload(Connection& connection, const UploadRow& row) {
+  const MultipartInfo& upload = row.info;
   const auto& options = upload.options;
   ASSIGN_OR_RETURN(const std::string metadata, EncodeMap(options.metadata));
   ASSIGN_OR_RETURN(const std::string tags, EncodeMap(options.tags));
   return connection.Run(
       "INSERT INTO uploads (token, bucket, key, initiated, algorithm, full_object, metadata, "
-      "class, tags) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      upload.upload_id, bucket, BlobView{upload.key}, ToUnixMillis(upload.initiated),
+      "class, tags, joint) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      upload.upload_id, row.bucket.id, BlobView{upload.key}, ToUnixMillis(upload.initiated),
       options.algorithm ? Name(*options.algorithm) : std::string_view(),
-      options.full_object ? 1 : 0, metadata, options.storage_class, tags);
+      options.full_object ? 1 : 0, metadata, options.storage_class, tags, row.joint);
 }
 
 Result<UploadRow> FindUpload(Connection& connection, const UploadName& name) {
   ASSIGN_OR_RETURN(const BucketRow bucket, FindBucket(connection, name.bucket));
-  ASSIGN_OR_RETURN(Statement find,
-                   connection.Prepare("SELECT token, key, initiated, algorithm, full_object, "
-                                      "metadata, class, tags, id FROM uploads WHERE token = ? AND "
-                                      "bucket = ? AND key = ?"));
+  ASSIGN_OR_RETURN(
+      Statement find,
+      connection.Prepare("SELECT token, key, initiated, algorithm, full_object, "
+                         "metadata, class, tags, id, joint FROM uploads WHERE token = ? AND "
+                         "bucket = ? AND key = ?"));
   ASSIGN_OR_RETURN(const bool found,
                    find.BindAll(name.upload_id, bucket.id, BlobView{name.key}).Step());
   if (!found) {
@@ -52,7 +54,7 @@ Result<UploadRow> FindUpload(Connection& connection, const UploadName& name) {
                 name.key);
   }
   ASSIGN_OR_RETURN(MultipartInfo info, UploadFrom(find));
-  return UploadRow{find.Int(8), bucket, std::move(info)};
+  return UploadRow{find.Int(8), bucket, std::move(info), find.String(9)};
 }
 
 Result<MultipartListing> ListUploads(Connection& connection, BucketId bucket,
@@ -104,19 +106,21 @@ Result<MultipartListing> ListUploads(Connection& connection, BucketId bucket,
 
 Status WritePart(Connection& connection, UploadId upload, const PartRow& part) {
   RETURN_IF_ERROR(connection.Run(
-      "INSERT OR IGNORE INTO garbage (blob) SELECT blob FROM parts WHERE upload = ? AND number = ?",
+      "INSERT OR IGNORE INTO garbage (blob) SELECT blob FROM parts WHERE upload = ? AND number = ? "
+      "AND place < 0",
       upload, part.info.number));
   return connection.Run(
-      "INSERT OR REPLACE INTO parts (upload, number, size, etag, modified, blob, checksums) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO parts (upload, number, size, etag, modified, blob, checksums, place) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       upload, part.info.number, part.info.size, part.info.etag, ToUnixMillis(part.info.modified),
-      part.blob_id, EncodeChecksums(part.info.checksums));
+      part.blob_id, EncodeChecksums(part.info.checksums),
+      part.place ? static_cast<std::int64_t>(*part.place) : std::int64_t{-1});
 }
 
 Result<std::vector<PartRow>> ReadParts(Connection& connection, UploadId upload) {
   ASSIGN_OR_RETURN(Statement rows,
-                   connection.Prepare("SELECT number, size, etag, modified, blob, checksums FROM "
-                                      "parts WHERE upload = ? ORDER BY number"));
+                   connection.Prepare("SELECT number, size, etag, modified, blob, checksums, place "
+                                      "FROM parts WHERE upload = ? ORDER BY number"));
   rows.BindAll(upload);
   std::vector<PartRow> out;
   while (true) {
@@ -129,15 +133,21 @@ Result<std::vector<PartRow>> ReadParts(Connection& connection, UploadId upload) 
     part.info.modified = FromUnixMillis(rows.Int(3));
     part.blob_id = rows.String(4);
     ASSIGN_OR_RETURN(part.info.checksums, DecodeChecksums(rows.Text(5)));
+    if (rows.Int(6) >= 0) part.place = static_cast<std::uint64_t>(rows.Int(6));
     out.push_back(std::move(part));
   }
 }
 
-Status DeleteUpload(Connection& connection, UploadId upload) {
+Status DeleteUpload(Connection& connection, const UploadRow& upload, std::string_view kept) {
   RETURN_IF_ERROR(connection.Run(
-      "INSERT OR IGNORE INTO garbage (blob) SELECT blob FROM parts WHERE upload = ?", upload));
-  RETURN_IF_ERROR(connection.Run("DELETE FROM parts WHERE upload = ?", upload));
-  return connection.Run("DELETE FROM uploads WHERE id = ?", upload);
+      "INSERT OR IGNORE INTO garbage (blob) SELECT blob FROM parts WHERE upload = ? AND blob <> ?",
+      upload.id, kept));
+  // Also when no part is in it any more, or its last writer has not said so yet.
+  if (!upload.joint.empty() && upload.joint != kept) {
+    RETURN_IF_ERROR(AddGarbage(connection, upload.joint));
+  }
+  RETURN_IF_ERROR(connection.Run("DELETE FROM parts WHERE upload = ?", upload.id));
+  return connection.Run("DELETE FROM uploads WHERE id = ?", upload.id);
 }
 
 }  // namespace sabia::objects::index

@@ -352,8 +352,8 @@ Status ForgetGarbage(Connection& connection, const std::vector<std::string>& blo
 Result<std::set<std::string>> FindWanted(Connection& connection,
                                          const std::set<std::string>& candidates) {
   std::set<std::string> wanted;
-  for (const char* sql :
-       {"SELECT blob FROM objects", "SELECT blob FROM versions", "SELECT blob FROM parts"}) {
+  for (const char* sql : {"SELECT blob FROM objects", "SELECT blob FROM versions",
+                          "SELECT blob FROM parts", "SELECT joint FROM uploads"}) {
     ASSIGN_OR_RETURN(Statement all, connection.Prepare(sql));
     while (true) {
       ASSIGN_OR_RETURN(const bool row, all.Step());

@@ -2,9 +2,10 @@
 // it.
 //
 // One immutable file per object version (mode 0444) and one index row. A PUT writes a temporary
-// file, syncs it and its directory, commits the row, then moves the file to its place: an
-// acknowledged object survives kill -9 and power loss, and an interrupted one leaves nothing
-// visible (docs/formats/objects.md). Overwriting makes a new file; readers of the old one keep it.
+// file, syncs it and its directory, commits the row, then moves the file to its place; the bytes of
+// a small object are committed with its row instead, and its file is synced later. An acknowledged
+// object survives kill -9 and power loss, and an interrupted one leaves nothing visible
+// (docs/formats/objects.md). Overwriting makes a new file; readers of the old one keep it.
 // Keys are bytes (UTF-8, 1..1024); they never become part of a path.
 //
 // Versions: while a bucket's versioning is enabled, every write makes a version with an id of its
@@ -17,6 +18,7 @@
 // kInvalidArgument, kCorrupt, and those of Database.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,6 +79,12 @@ class ObjectStore {
   // Publishes the upload under the key, replacing or preceding what was there.
   virtual Result<ObjectInfo> Put(std::string_view bucket, std::string_view key,
                                  std::unique_ptr<Upload> upload, const PutOptions& options) = 0;
+  // The same, but for small uploads without waiting for the disk: `done` is called on this or
+  // another thread, maybe before the return; it must be short and must not use the store.
+  using PutDone = std::function<void(Result<ObjectInfo>)>;
+  virtual void PutLater(std::string_view bucket, std::string_view key,
+                        std::unique_ptr<Upload> upload, const PutOptions& options,
+                        PutDone done) = 0;
   // A named version may turn out to be a delete marker; the current one never is.
   virtual Result<ObjectInfo> Head(std::string_view bucket, std::string_view key,
                                   const VersionChoice& version = std::nullopt) = 0;
@@ -88,6 +96,14 @@ class ObjectStore {
   };
   virtual Result<Opened> Get(std::string_view bucket, std::string_view key,
                              const VersionChoice& version = std::nullopt) = 0;
+  // The current object as Get() gives it, perhaps from memory: then without a file, and with all of
+  // its bytes instead.
+  struct Served {
+    std::shared_ptr<const ObjectInfo> info;
+    std::shared_ptr<const std::string> content;
+    env::UniqueFd fd;
+  };
+  virtual Result<Served> Serve(std::string_view bucket, std::string_view key) = 0;
   // The delete marker that is the newest version of the key, if that is what it is.
   virtual Result<std::optional<ObjectInfo>> NewestMarker(std::string_view bucket,
                                                          std::string_view key) = 0;
@@ -108,6 +124,11 @@ class ObjectStore {
   virtual Result<std::string> CreateMultipart(std::string_view bucket, std::string_view key,
                                               const MultipartOptions& options) = 0;
   virtual Result<MultipartInfo> GetMultipart(const UploadName& upload) = 0;
+  // size: what the client announced. Only for that part, of that upload.
+  virtual Result<std::unique_ptr<Upload>> BeginPart(const UploadName& upload, int number,
+                                                    std::uint64_t size,
+                                                    std::vector<ChecksumAlgorithm> algorithms) = 0;
+  // data: of BeginPart or BeginUpload.
   virtual Result<PartInfo> PutPart(const UploadName& upload, int number,
                                    std::unique_ptr<Upload> data) = 0;
   // parts: number and ETag, perhaps checksums, in ascending order. Repeating a completed call gives

@@ -92,8 +92,21 @@ ALTER TABLE uploads ADD COLUMN tags TEXT NOT NULL DEFAULT '';
 ALTER TABLE uploads ADD COLUMN envelope TEXT NOT NULL DEFAULT '';
 )sql";
 
+// uploads.joint names the file that takes parts at their final offsets; parts.place is the offset
+// of a part in it, or -1 for a part with a file of its own. fresh holds the bytes of small objects
+// whose files have not been synced yet.
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE uploads ADD COLUMN joint TEXT NOT NULL DEFAULT '';
+ALTER TABLE parts ADD COLUMN place INTEGER NOT NULL DEFAULT -1;
+CREATE TABLE fresh (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  blob TEXT NOT NULL,
+  data BLOB NOT NULL
+) STRICT;
+)sql";
+
 }  // namespace
 
-std::vector<std::string> Migrations() { return {kVersion1, kVersion2}; }
+std::vector<std::string> Migrations() { return {kVersion1, kVersion2, kVersion3}; }
 
 }  // namespace sabia::objects::index

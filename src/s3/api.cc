@@ -128,7 +128,7 @@ S3Result S3Api::Run(const Request& request, wire::Headers& common) {
                    router_.Route({head.method, call.target, headers, call.query}));
   const auto action = Actions().find(operation->name);
   if (action == Actions().end()) return RunUnimplemented(call, operation->name);
-  RETURN_IF_ERROR(S3Router::CheckHonoured(*operation, headers, call.query));
+  RETURN_IF_ERROR(router_.CheckHonoured(*operation, headers, call.query));
   return action->second(call);
 }
 

@@ -5,6 +5,8 @@
 #include <charconv>
 
 #include "base/encoding.h"
+#include "base/log.h"
+#include "wire/s3_error.h"
 
 namespace sabia::s3 {
 namespace {
@@ -134,6 +136,27 @@ void AddCommon(const S3Call& call, wire::Headers& headers) {
   headers.Add("x-amz-request-id", call.context.request_id);
   headers.Add("x-amz-id-2", call.context.request_id);
   for (const auto& [name, value] : call.common.fields()) headers.Add(name, value);
+}
+
+CallTrace::CallTrace(const S3Call& call)
+    : target(call.target),
+      method(call.exchange.head().method),
+      raw_path(call.exchange.head().raw_path),
+      request_id(call.context.request_id),
+      versioned(call.versioned()),
+      rules(call.rules) {
+  AddCommon(call, common);
+}
+
+wire::Response ErrorAnswer(const wire::AwsError& error, const CallTrace& trace) {
+  if (error.status >= 500 && error.status != 501) {
+    LogError("S3 {} {} failed: {}", trace.method, trace.raw_path, error.message);
+  }
+  wire::Response response = wire::S3ErrorResponse(error, trace.raw_path, trace.request_id);
+  for (const auto& [name, value] : trace.common.fields()) {
+    if (!response.headers.Has(name)) response.headers.Add(name, value);
+  }
+  return response;
 }
 
 S3Result RequireBucket(const S3Call& call) {

@@ -57,6 +57,20 @@ S3Result AnswerXml(S3Call& call, std::string document, wire::Headers headers = {
 // What every answer carries: x-amz-request-id and the call's common headers.
 void AddCommon(const S3Call& call, wire::Headers& headers);
 
+// What of a call its answer needs, for answers that are given after the call is over.
+struct CallTrace {
+  explicit CallTrace(const S3Call& call);
+  S3Target target;
+  std::string method;
+  std::string raw_path;
+  std::string request_id;
+  wire::Headers common;
+  bool versioned;
+  std::shared_ptr<const BucketRules> rules;
+};
+// The document of an error, with a line in the log where the fault is ours.
+wire::Response ErrorAnswer(const wire::AwsError& error, const CallTrace& trace);
+
 // NoSuchBucket unless the target's bucket exists.
 S3Result RequireBucket(const S3Call& call);
 

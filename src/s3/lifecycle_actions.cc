@@ -46,8 +46,12 @@ S3Result PutBucketLifecycleConfiguration(S3Call& call) {
 S3Result DeleteBucketLifecycle(S3Call& call) { return DeleteSetting(call, kLifecycleSetting); }
 
 void AddExpiration(const S3Call& call, const ObjectInfo& object, wire::Headers& headers) {
-  if (!call.rules || call.rules->lifecycle.empty()) return;
-  const auto expiry = NextExpiry(call.rules->lifecycle, object);
+  AddExpiration(call.rules.get(), object, headers);
+}
+
+void AddExpiration(const BucketRules* rules, const ObjectInfo& object, wire::Headers& headers) {
+  if (rules == nullptr || rules->lifecycle.empty()) return;
+  const auto expiry = NextExpiry(rules->lifecycle, object);
   if (!expiry) return;
   headers.Add("x-amz-expiration",
               fmt::format("expiry-date=\"{}\", rule-id=\"{}\"", FormatRfc1123(expiry->at),

@@ -122,7 +122,7 @@ S3Result UploadPart(S3Call& call) {
                    InS3(call.store.GetMultipart(NameOf(call)), call.target));
   ASSIGN_OR_RETURN(const BodyClaims claims, ReadClaims(call));
   RETURN_IF_ERROR(CheckPartAlgorithm(info, claims));
-  ASSIGN_OR_RETURN(auto upload, ReceiveObject(call, claims, NeededAlgorithm(info)));
+  ASSIGN_OR_RETURN(auto upload, ReceivePart(call, claims, number, NeededAlgorithm(info)));
   ASSIGN_OR_RETURN(const PartInfo part,
                    InS3(call.store.PutPart(NameOf(call), number, std::move(upload)), call.target));
   wire::Headers headers;
@@ -149,7 +149,9 @@ S3Result UploadPartCopy(S3Call& call) {
                         "copy source: {}",
                         kSinglePutBytesMax);
   }
-  ASSIGN_OR_RETURN(auto upload, InS3(call.store.BeginUpload({NeededAlgorithm(info)}), call.target));
+  ASSIGN_OR_RETURN(auto upload, InS3(call.store.BeginPart(NameOf(call), number, range.length,
+                                                          {NeededAlgorithm(info)}),
+                                     call.target));
   RETURN_IF_ERROR(InS3(WriteRange(source.object.fd.get(), range, *upload), call.target));
   ASSIGN_OR_RETURN(const PartInfo part,
                    InS3(call.store.PutPart(NameOf(call), number, std::move(upload)), call.target));
@@ -166,7 +168,7 @@ S3Result CompleteMultipartUpload(S3Call& call) {
   ASSIGN_OR_RETURN(const CompleteOptions options, ReadExpected(call));
   ASSIGN_OR_RETURN(const std::string document, ReceiveDocument(call, {}));
   ASSIGN_OR_RETURN(const std::vector<PartInfo> parts, ParseCompleteMultipart(document));
-  // The parts are copied into one file, which may take minutes.
+  // The parts may have to be copied into one file, which may take minutes.
   return AnswerXmlWhenDone(call, [&]() -> wire::AwsResult<XmlAnswer> {
     ASSIGN_OR_RETURN(const ObjectInfo info,
                      InS3(call.store.CompleteMultipart(NameOf(call), parts, options), call.target));

@@ -118,10 +118,10 @@ S3Result AnswerNotModified(S3Call& call, const ObjectInfo& info) {
   return Answer(call, 304, std::move(headers));
 }
 
-// For HEAD, without the file.
-wire::AwsResult<ObjectStore::Opened> OpenObject(const S3Call& call) {
-  ASSIGN_OR_RETURN(const VersionChoice version, ReadVersion(call));
+// A named version, and for HEAD, without its file.
+Result<ObjectStore::Served> FindObject(const S3Call& call, const VersionChoice& version) {
   const auto& [bucket, key] = call.target;
+  if (!version && !call.is_head()) return call.store.Serve(bucket, key);
   Result<ObjectStore::Opened> object;
   if (call.is_head()) {
     object = call.store.Head(bucket, key, version).map([](ObjectInfo&& info) {
@@ -130,33 +130,48 @@ wire::AwsResult<ObjectStore::Opened> OpenObject(const S3Call& call) {
   } else {
     object = call.store.Get(bucket, key, version);
   }
+  if (!object) return tl::make_unexpected(object.error());
+  return ObjectStore::Served{std::make_shared<const ObjectInfo>(std::move(object->info)), nullptr,
+                             std::move(object->fd)};
+}
+
+wire::AwsResult<ObjectStore::Served> OpenObject(const S3Call& call) {
+  ASSIGN_OR_RETURN(const VersionChoice version, ReadVersion(call));
+  auto object = FindObject(call, version);
   if (!object) return RefuseMissing(call, object.error());
-  if (object->info.delete_marker) return RefuseMarker(call, object->info);
+  if (object->info->delete_marker) return RefuseMarker(call, *object->info);
   return std::move(*object);
+}
+
+void SendBytes(S3Call& call, const ObjectStore::Served& object, const ByteRange& range) {
+  if (call.is_head() || range.length == 0) return;
+  if (object.content) {
+    (void)call.exchange.Write(std::string_view(*object.content).substr(range.offset, range.length));
+  } else {
+    (void)call.exchange.SendFile(object.fd.get(), range.offset, range.length);
+  }
 }
 
 }  // namespace
 
 S3Result GetObject(S3Call& call) {
-  ASSIGN_OR_RETURN(const ObjectStore::Opened object, OpenObject(call));
-  switch (Evaluate(ReadConditions(call.headers(), ""), object.info)) {
+  ASSIGN_OR_RETURN(const ObjectStore::Served object, OpenObject(call));
+  switch (Evaluate(ReadConditions(call.headers(), ""), *object.info)) {
     case Verdict::kNotModified:
-      return AnswerNotModified(call, object.info);
+      return AnswerNotModified(call, *object.info);
     case Verdict::kFailed:
       return wire::Refuse("PreconditionFailed", 412,
                           "At least one of the pre-conditions you specified did not hold");
     case Verdict::kProceed:
       break;
   }
-  ASSIGN_OR_RETURN(const Slice slice, ChooseSlice(call, object.info));
-  wire::Headers headers = DescribeObject(call, object.info, slice);
+  ASSIGN_OR_RETURN(const Slice slice, ChooseSlice(call, *object.info));
+  wire::Headers headers = DescribeObject(call, *object.info, slice);
   RETURN_IF_ERROR(AddOverrides(call, headers));
   AddCommon(call, headers);
   // From here on a failure can only break the connection, which is how the client learns of it.
   if (!call.exchange.Begin(slice.partial ? 206 : 200, headers, slice.range.length)) return {};
-  if (!call.is_head() && slice.range.length > 0) {
-    (void)call.exchange.SendFile(object.fd.get(), slice.range.offset, slice.range.length);
-  }
+  SendBytes(call, object, slice.range);
   return {};
 }
 

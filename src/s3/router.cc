@@ -133,6 +133,14 @@ S3Router::S3Router() {
       continue;
     }
     routes_.push_back(MakeRoute(operation));
+    if (operation.input == nullptr) continue;
+    Known& known = known_[&operation];
+    for (const wire::Member& member : operation.input->members) {
+      const std::string name(member.WireName());
+      if (member.location == Location::kHeader) known.headers.push_back(ToLower(name));
+      if (member.location == Location::kQuery) known.parameters.push_back(name);
+    }
+    std::sort(known.headers.begin(), known.headers.end());
   }
 }
 
@@ -186,11 +194,12 @@ wire::AwsResult<const wire::Operation*> S3Router::Route(const S3Question& questi
   const Place place = target.bucket.empty() ? Place::kService
                       : target.key.empty()  ? Place::kBucket
                                             : Place::kObject;
+  const bool no_query = query.all().empty();
   const Route_* best = nullptr;
   int best_score = -1;
   std::string_view stray;  // a sub-resource that only other methods have
   for (const Route_& route : routes_) {
-    if (route.place != place) continue;
+    if (route.place != place || (no_query && !route.literals.empty())) continue;
     if (route.operation->http_method == method) {
       const int score = Score(route, question);
       if (score >= best_score && score >= 0) {
@@ -214,14 +223,20 @@ wire::AwsResult<const wire::Operation*> S3Router::Route(const S3Question& questi
 
 wire::AwsResult<void> S3Router::CheckHonoured(const wire::Operation& operation,
                                               const wire::Headers& headers,
-                                              const wire::QueryParameters& query) {
-  if (operation.input == nullptr) return {};
-  for (const wire::Member& member : operation.input->members) {
-    const std::string_view name = member.WireName();
-    std::string_view value;
-    if (member.location == Location::kHeader) value = headers.Get(name);
-    if (member.location == Location::kQuery) value = query.Find(name).value_or("");
-    if (const auto checked = CheckOne(name, value); !checked) return checked;
+                                              const wire::QueryParameters& query) const {
+  const auto known = known_.find(&operation);
+  if (known == known_.end()) return {};
+  const auto& [known_headers, known_parameters] = known->second;
+  for (const auto& [name, value] : headers.fields()) {
+    const std::string lower = ToLower(name);
+    if (!std::binary_search(known_headers.begin(), known_headers.end(), lower)) continue;
+    if (const auto checked = CheckOne(lower, headers.Get(lower)); !checked) return checked;
+  }
+  if (query.all().empty()) return {};
+  for (const std::string& name : known_parameters) {
+    if (const auto checked = CheckOne(name, query.Find(name).value_or("")); !checked) {
+      return checked;
+    }
   }
   return {};
 }

@@ -10,6 +10,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "s3/names.h"
@@ -33,9 +34,9 @@ class S3Router {
   wire::AwsResult<const wire::Operation*> Route(const S3Question& question) const;
 
   // NotImplemented for what the operation knows and we do not honour.
-  static wire::AwsResult<void> CheckHonoured(const wire::Operation& operation,
-                                             const wire::Headers& headers,
-                                             const wire::QueryParameters& query);
+  wire::AwsResult<void> CheckHonoured(const wire::Operation& operation,
+                                      const wire::Headers& headers,
+                                      const wire::QueryParameters& query) const;
 
  private:
   enum class Place { kService, kBucket, kObject };
@@ -54,7 +55,14 @@ class S3Router {
   // Negative: not this one.
   static int Score(const Route_& route, const S3Question& question);
 
+  // What the operation's model knows.
+  struct Known {
+    std::vector<std::string> headers;  // lower case, sorted
+    std::vector<std::string> parameters;
+  };
+
   std::vector<Route_> routes_;
+  std::unordered_map<const wire::Operation*, Known> known_;
 };
 
 }  // namespace sabia::s3

@@ -71,7 +71,7 @@ TEST(S3Router, HeadersThatAreNotHonouredAreRefusedByName) {
   const auto check = [&](const std::string& name, const std::string& value) {
     wire::Headers headers;
     headers.Add(name, value);
-    const auto checked = S3Router::CheckHonoured(*put, headers, {});
+    const auto checked = S3Router().CheckHonoured(*put, headers, {});
     return checked ? "" : checked.error().code;
   };
   EXPECT_EQ(check("Content-Type", "a/b"), "");

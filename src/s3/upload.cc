@@ -83,18 +83,25 @@ S3Result Drain(S3Call& call, std::uint64_t limit, Sink&& sink) {
   const std::uint64_t announced = call.body.content_length().value_or(kReadStep);
   std::string buffer(std::clamp<std::uint64_t>(announced, 4096, kReadStep), '\0');
   std::uint64_t total = 0;
-  while (true) {
-    auto got = call.body.Read({buffer.data(), buffer.size()});
-    if (!got) return tl::unexpected<wire::AwsError>(call.body.Refusal(got.error()));
-    if (*got == 0) return {};
-    total += *got;
+  // Whole buffers, as far as the body goes: each costs a step of every hash and a write.
+  for (bool ended = false; !ended;) {
+    std::size_t held = 0;
+    while (held < buffer.size() && !ended) {
+      auto got = call.body.Read({buffer.data() + held, buffer.size() - held});
+      if (!got) return tl::unexpected<wire::AwsError>(call.body.Refusal(got.error()));
+      held += *got;
+      ended = *got == 0;
+    }
+    if (held == 0) return {};
+    total += held;
     if (total > limit) {
       return wire::Refuse("EntityTooLarge", 400,
                           "Your proposed upload exceeds the maximum allowed size");
     }
-    const Status taken = sink(std::string_view(buffer.data(), *got));
+    const Status taken = sink(std::string_view(buffer.data(), held));
     if (!taken) return tl::unexpected<wire::AwsError>(ToS3Error(taken.error(), call.target));
   }
+  return {};
 }
 
 }  // namespace
@@ -133,8 +140,9 @@ wire::AwsResult<BodyClaims> ReadClaims(const S3Call& call) {
   return out;
 }
 
-wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(S3Call& call, const BodyClaims& claims,
-                                                       std::optional<ChecksumAlgorithm> also) {
+namespace {
+
+wire::AwsResult<std::uint64_t> AnnouncedSize(const S3Call& call) {
   const auto announced = call.body.content_length();
   if (!announced) {
     return wire::Refuse("MissingContentLength", 411,
@@ -144,17 +152,39 @@ wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(S3Call& call, const BodyC
     return wire::Refuse("EntityTooLarge", 400,
                         "Your proposed upload exceeds the maximum allowed size");
   }
-  std::vector<ChecksumAlgorithm> algorithms = claims.Algorithms();
-  if (also && *also != algorithms.front()) algorithms.push_back(*also);
-  ASSIGN_OR_RETURN(auto upload, InS3(call.store.BeginUpload(algorithms), call.target));
+  return *announced;
+}
+
+S3Result ReceiveInto(S3Call& call, const BodyClaims& claims, Upload& upload) {
   RETURN_IF_ERROR(
-      Drain(call, kSinglePutBytesMax, [&](std::string_view data) { return upload->Write(data); }));
-  if (upload->size() != *announced) {
+      Drain(call, kSinglePutBytesMax, [&](std::string_view data) { return upload.Write(data); }));
+  if (upload.size() != call.body.content_length()) {
     return wire::Refuse("IncompleteBody", 400,
                         "You did not provide the number of bytes specified by the Content-Length "
                         "HTTP header");
   }
-  RETURN_IF_ERROR(CheckClaims(call, claims, *upload));
+  return CheckClaims(call, claims, upload);
+}
+
+}  // namespace
+
+wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(S3Call& call, const BodyClaims& claims) {
+  RETURN_IF_ERROR(AnnouncedSize(call));
+  ASSIGN_OR_RETURN(auto upload, InS3(call.store.BeginUpload(claims.Algorithms()), call.target));
+  RETURN_IF_ERROR(ReceiveInto(call, claims, *upload));
+  return upload;
+}
+
+wire::AwsResult<std::unique_ptr<Upload>> ReceivePart(S3Call& call, const BodyClaims& claims,
+                                                     int number, ChecksumAlgorithm needed) {
+  ASSIGN_OR_RETURN(const std::uint64_t size, AnnouncedSize(call));
+  std::vector<ChecksumAlgorithm> algorithms = claims.Algorithms();
+  if (needed != algorithms.front()) algorithms.push_back(needed);
+  const objects::UploadName name{call.target.bucket, call.target.key,
+                                 std::string(call.Parameter("uploadId"))};
+  ASSIGN_OR_RETURN(auto upload,
+                   InS3(call.store.BeginPart(name, number, size, algorithms), call.target));
+  RETURN_IF_ERROR(ReceiveInto(call, claims, *upload));
   return upload;
 }
 

@@ -25,10 +25,11 @@ struct BodyClaims {
 };
 wire::AwsResult<BodyClaims> ReadClaims(const S3Call& call);
 
-// Streams the body into an upload and checks all claims. also: an algorithm that the caller needs
-// besides.
-wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(
-    S3Call& call, const BodyClaims& claims, std::optional<ChecksumAlgorithm> also = std::nullopt);
+// Streams the body into an upload and checks all claims.
+wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(S3Call& call, const BodyClaims& claims);
+// The same for a part; `needed`: the algorithm that its upload is made with.
+wire::AwsResult<std::unique_ptr<Upload>> ReceivePart(S3Call& call, const BodyClaims& claims,
+                                                     int number, ChecksumAlgorithm needed);
 
 // A whole XML body, checked the same way; without claims, only as the body vouches for itself.
 wire::AwsResult<std::string> ReceiveDocument(S3Call& call, const BodyClaims& claims);

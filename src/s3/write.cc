@@ -135,6 +135,18 @@ wire::AwsResult<ObjectInfo> CopyBytes(S3Call& call, const ObjectStore::Opened& s
               call.target);
 }
 
+wire::Response AnswerOfPut(const ObjectInfo& info, const CallTrace& trace) {
+  wire::Response response;
+  wire::Headers& headers = response.headers;
+  headers.Add("ETag", Quoted(info.etag));
+  if (trace.versioned) headers.Add("x-amz-version-id", ShownVersion(info.version_id));
+  AddExpiration(trace.rules.get(), info, headers);
+  AddChecksums(info.checksums, headers);
+  AddEncryption(info.metadata, headers);
+  for (const auto& [name, value] : trace.common.fields()) headers.Add(name, value);
+  return response;
+}
+
 }  // namespace
 
 wire::AwsResult<PutOptions> ReadWriteConditions(const S3Call& call) {
@@ -168,16 +180,19 @@ S3Result PutObject(S3Call& call) {
   ASSIGN_OR_RETURN(options.tags, ParseTagHeader(call.headers().Get("x-amz-tagging")));
   ASSIGN_OR_RETURN(const BodyClaims claims, ReadClaims(call));
   ASSIGN_OR_RETURN(auto upload, ReceiveObject(call, claims));
+  if (std::shared_ptr<wire::LaterAnswer> later = call.exchange.Later()) {
+    const auto answer = [trace = CallTrace(call), later](const Result<ObjectInfo>& put) {
+      later->Send(put ? AnswerOfPut(*put, trace)
+                      : ErrorAnswer(ToS3Error(put.error(), trace.target), trace));
+    };
+    call.store.PutLater(call.target.bucket, call.target.key, std::move(upload), options, answer);
+    return {};
+  }
   ASSIGN_OR_RETURN(const ObjectInfo info, InS3(call.store.Put(call.target.bucket, call.target.key,
                                                               std::move(upload), options),
                                                call.target));
-  wire::Headers headers;
-  headers.Add("ETag", Quoted(info.etag));
-  AddVersion(call, info.version_id, headers);
-  AddExpiration(call, info, headers);
-  AddChecksums(info.checksums, headers);
-  AddEncryption(info.metadata, headers);
-  return Answer(call, 200, std::move(headers));
+  (void)call.exchange.Send(AnswerOfPut(info, CallTrace(call)));
+  return {};
 }
 
 S3Result CopyObject(S3Call& call) {

@@ -1,5 +1,7 @@
 #include "s3/xml.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "s3/xml_tree.h"
 
@@ -98,6 +100,13 @@ std::string XmlWriter::Finish() {
 }
 
 void XmlWriter::Escape(std::string_view text) {
+  // Nearly all text has nothing to escape.
+  const auto plain = [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 && c != '&' && c != '<' && c != '>' && c != '"';
+  };
+  const auto special = std::find_if_not(text.begin(), text.end(), plain);
+  out_.append(text.begin(), special);
+  text.remove_prefix(static_cast<std::size_t>(special - text.begin()));
   for (const char c : text) {
     switch (c) {
       case '&':

@@ -1,7 +1,6 @@
 #include "wire/checksum.h"
 
 #include <openssl/evp.h>
-#include <zlib.h>
 
 #include <array>
 #include <bit>
@@ -9,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/encoding.h"
+#include "wire/crc_fold.h"
 
 namespace sabia::wire {
 namespace {
@@ -60,17 +60,38 @@ constexpr Tables<Word> MakeTables(Word polynomial) {
   return tables;
 }
 
+constexpr Tables<std::uint32_t> kTablesCrc32 = MakeTables(kPolynomialCrc32);
 constexpr Tables<std::uint32_t> kTablesCrc32c = MakeTables(kPolynomialCrc32c);
 constexpr Tables<std::uint64_t> kTablesCrc64Nvme = MakeTables(kPolynomialCrc64Nvme);
 static_assert(std::endian::native == std::endian::little,
               "the eight-byte step reads little endian");
 
+constexpr FoldPlan kFoldCrc32 = MakeFoldPlan(kPolynomialCrc32, 32);
+constexpr FoldPlan kFoldCrc32c = MakeFoldPlan(kPolynomialCrc32c, 32);
+constexpr FoldPlan kFoldCrc64Nvme = MakeFoldPlan(kPolynomialCrc64Nvme, 64);
+
+// Long inputs are folded to a few bytes, which then go through the tables as short ones do.
 template <typename Word>
-class TableCrc final : public Hasher {
+class Crc final : public Hasher {
  public:
-  explicit TableCrc(const Tables<Word>& tables) : tables_(tables) {}
+  Crc(const Tables<Word>& tables, const FoldPlan& plan) : tables_(tables), plan_(plan) {}
 
   void Update(std::string_view data) override {
+    if (data.size() >= kFoldLeast && CanFold()) {
+      char folded[kFolded];
+      const std::size_t n = data.size() / kFolded * kFolded;
+      Fold(plan_, crc_, data.substr(0, n), folded);
+      crc_ = 0;  // it is in the folded bytes
+      UpdateShort({folded, sizeof folded});
+      data.remove_prefix(n);
+    }
+    UpdateShort(data);
+  }
+
+  std::string Finish() override { return BigEndian<Word>(~crc_); }
+
+ private:
+  void UpdateShort(std::string_view data) {
     Word crc = crc_;
     while (data.size() >= 8) {
       std::uint64_t chunk = 0;
@@ -87,22 +108,9 @@ class TableCrc final : public Hasher {
     crc_ = crc;
   }
 
-  std::string Finish() override { return BigEndian<Word>(~crc_); }
-
- private:
   const Tables<Word>& tables_;
+  const FoldPlan& plan_;
   Word crc_ = static_cast<Word>(~Word{0});
-};
-
-class ZlibCrc32 final : public Hasher {
- public:
-  void Update(std::string_view data) override {
-    crc_ = ::crc32_z(crc_, reinterpret_cast<const Bytef*>(data.data()), data.size());
-  }
-  std::string Finish() override { return BigEndian(static_cast<std::uint32_t>(crc_)); }
-
- private:
-  uLong crc_ = 0;
 };
 
 class EvpHasher final : public Hasher {
@@ -206,11 +214,11 @@ std::size_t ChecksumSize(ChecksumAlgorithm algorithm) {
 std::unique_ptr<Hasher> NewHasher(ChecksumAlgorithm algorithm) {
   switch (algorithm) {
     case ChecksumAlgorithm::kCrc32:
-      return std::make_unique<ZlibCrc32>();
+      return std::make_unique<Crc<std::uint32_t>>(kTablesCrc32, kFoldCrc32);
     case ChecksumAlgorithm::kCrc32c:
-      return std::make_unique<TableCrc<std::uint32_t>>(kTablesCrc32c);
+      return std::make_unique<Crc<std::uint32_t>>(kTablesCrc32c, kFoldCrc32c);
     case ChecksumAlgorithm::kCrc64Nvme:
-      return std::make_unique<TableCrc<std::uint64_t>>(kTablesCrc64Nvme);
+      return std::make_unique<Crc<std::uint64_t>>(kTablesCrc64Nvme, kFoldCrc64Nvme);
     case ChecksumAlgorithm::kSha1:
       return std::make_unique<EvpHasher>(::EVP_sha1());
     case ChecksumAlgorithm::kSha256:

@@ -9,6 +9,7 @@
 #include "wire/s3_body.h"
 #include "wire/s3_error.h"
 #include "wire/sigv2_url.h"
+#include "wire/watched_exchange.h"
 
 namespace sabia::wire {
 namespace {
@@ -223,7 +224,19 @@ void Dispatcher::HandleS3(Request& request) {
       OpenS3Body({request.head, request.exchange.body(), request.claim ? &*request.claim : nullptr,
                   signature ? &*signature : nullptr});
   if (!body) return SendError(request, body.error());
-  s3_.Handle(request.exchange, request.context, **body);
+  WatchedExchange exchange(request.exchange, [&] { return TraceLater(request); });
+  s3_.Handle(exchange, request.context, **body);
+}
+
+// The request is over when its later answer is: with what the log and the metrics want to know of
+// it kept until then.
+std::function<void(unsigned)> Dispatcher::TraceLater(Request& request) {
+  request.later = true;
+  return [this, id = request.context.request_id, peer = request.head.peer,
+          method = request.head.method, path = request.head.raw_path,
+          by = request.context.principal.arn, start = request.start](unsigned status) {
+    Finish({id, peer, method, path, "s3", method, by, start}, status);
+  };
 }
 
 AwsResult<std::string> Dispatcher::ReadBody(Request& request) {

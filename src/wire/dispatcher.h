@@ -74,6 +74,7 @@ class Dispatcher final : public Handler {
   void HandleInternal(Request& request);
   void HandleExtension(Request& request, const Extension& extension);
   void HandleS3(Request& request);
+  std::function<void(unsigned status)> TraceLater(Request& request);
   void HandleService(Request& request);
   AwsResult<void> CallAction(Request& request, const std::string& body);
   AwsResult<void> CallEncoded(Request& request, const EncodedHandler& handler,
