@@ -25,6 +25,7 @@
 #include "fleet/posix/disk_instance_files.h"
 #include "fleet/posix/machine.h"
 #include "objects/bucket_source.h"
+#include "s3/access.h"
 #include "s3/api.h"
 #include "s3/lifecycle_runner.h"
 #include "store/home.h"
@@ -124,7 +125,8 @@ class DaemonImpl final : public Daemon {
     api::RegisterIam(actions_);
     lifecycle_ = std::make_unique<s3::LifecycleRunner>(*objects_, clock_);
     s3_ = std::make_unique<s3::S3Api>(
-        *objects_, s3::S3ApiOptions{.lifecycle_changed = [this] { lifecycle_->Wake(); }});
+        *objects_, s3::S3ApiOptions{.lifecycle_changed = [this] { lifecycle_->Wake(); },
+                                    .account = home_->account().id});
     dispatcher_ = std::make_unique<wire::Dispatcher>(
         wire::DispatcherParts{actions_, *s3_, *authority_, clock_, random_},
         wire::DispatcherOptions{.region = home_->account().region});
@@ -191,6 +193,10 @@ class DaemonImpl final : public Daemon {
       options.launcher.server_command.insert(options.launcher.server_command.end(),
                                              {"--python", options_.python});
     }
+    options.role_reads = [this](const std::string& role_arn) {
+      return s3::ReadCheckOf({*objects_, clock_, home_->account().id, home_->account().region},
+                             role_arn);
+    };
     control::WorkerSettings& worker = options.controller.worker;
     worker.rules.reclaim_notice = options_.spot_notice;
     worker.rules.stop_grace = options_.stop_grace;

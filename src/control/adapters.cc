@@ -34,8 +34,13 @@ Status StoreMetrics::Ingest(const Batch& batch) {
 Result<std::vector<ChannelFile>> BucketChannels::List(const Query& query) {
   const objects::InputSource source{objects::ParseInputType(query.data_type), query.s3_uri,
                                     query.as_files};
-  const objects::OpenBucket open = [this](const std::string& bucket) {
-    return buckets_.Source(bucket);
+  const objects::ReadCheck check = reads_ ? reads_(query.role_arn) : nullptr;
+  const objects::OpenBucket open =
+      [&](const std::string& bucket) -> Result<std::unique_ptr<objects::BucketSource>> {
+    ASSIGN_OR_RETURN(std::unique_ptr<objects::BucketSource> opened, buckets_.Source(bucket));
+    ASSIGN_OR_RETURN(const auto outside, buckets_.External(bucket));
+    if (!check || outside) return opened;
+    return objects::GuardSource(std::move(opened), bucket, check);
   };
   ASSIGN_OR_RETURN(std::vector<objects::InputFile> listed, objects::ListInput(open, source));
   if (query.hosts > 1) listed = objects::ShardOf(std::move(listed), query.host, query.hosts);

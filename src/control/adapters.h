@@ -3,7 +3,7 @@
 
 #include "control/ports.h"
 #include "env/random.h"
-#include "objects/bucket_source.h"
+#include "objects/guarded_source.h"
 #include "wire/credentials.h"
 
 namespace sabia::control {
@@ -30,17 +30,23 @@ class StoreMetrics final : public MetricSink {
   store::Series& series_;
 };
 
+// What a role may read of the embedded store.
+using RoleReads = std::function<objects::ReadCheck(const std::string& role_arn)>;
+
 // Objects of the embedded store, which agents read as files, and of endpoints outside.
 class BucketChannels final : public ChannelSource {
  public:
-  BucketChannels(objects::ObjectStore& objects, objects::Buckets& buckets)
-      : objects_(objects), buckets_(buckets) {}
+  // reads: nothing when every role may read everything.
+  BucketChannels(objects::ObjectStore& objects, objects::Buckets& buckets,
+                 RoleReads reads = nullptr)
+      : objects_(objects), buckets_(buckets), reads_(std::move(reads)) {}
   Result<std::vector<ChannelFile>> List(const Query& query) override;
   Result<std::optional<json::object>> External(const std::string& bucket) override;
 
  private:
   objects::ObjectStore& objects_;
   objects::Buckets& buckets_;
+  const RoleReads reads_;
 };
 
 class AuthoritySessions final : public SessionMinter {

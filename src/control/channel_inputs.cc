@@ -112,7 +112,8 @@ Result<HostChannels> ChannelsOf(const json::object& request, const std::vector<s
     spec.listing = fmt::format("channel-{}.jsonl", out.channels.size());
     ChannelSource::Query query{.s3_uri = spec.s3_uri,
                                .data_type = GetString(*s3, "S3DataType"),
-                               .as_files = spec.mode != model::InputMode::kPipe};
+                               .as_files = spec.mode != model::InputMode::kPipe,
+                               .role_arn = GetString(request, "RoleArn")};
     if (spec.distribution == "ShardedByS3Key")
       Deal(place - hosts.begin(), hosts.size(), spec, query);
     ASSIGN_OR_RETURN(const std::vector<ChannelFile> files, FilesOf(spec, source, query));

@@ -1,7 +1,7 @@
 // The channels of a job as one host sees them: their specification and their listing files.
 //
-// Threading: thread-compatible. Errors: kNotFound and kInvalidArgument are the user's and name
-// channel and URI.
+// Threading: thread-compatible. Errors: kNotFound, kInvalidArgument and kDenied are the user's and
+// name channel and URI.
 #pragma once
 
 #include <map>

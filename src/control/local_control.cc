@@ -30,7 +30,7 @@ LocalControl::LocalControl(const LocalControlParts& parts, LocalControlOptions o
       offer_{options_.machine, options_.capacity, model::InstanceCatalog::BuiltIn()},
       records_(parts.resources),
       metrics_(parts.series),
-      channels_(parts.objects, parts.buckets),
+      channels_(parts.objects, parts.buckets, options_.role_reads),
       sessions_(parts.authority, parts.random),
       files_(parts.files, options_.paths),
       launcher_(std::move(launcher)),

@@ -21,7 +21,8 @@ struct LocalControlOptions {
   fleet::CapacityOptions capacity;
   fleet::LocalLauncherOptions launcher;
   ControllerSettings controller;  // controller.worker.spec.endpoint must be set
-  int threads = 16;               // for looks at jobs; they mostly wait for the disk
+  RoleReads role_reads = nullptr;
+  int threads = 16;  // for looks at jobs; they mostly wait for the disk
 };
 
 struct LocalControlParts {

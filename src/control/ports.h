@@ -45,15 +45,16 @@ struct ChannelFile {
   WallTime modified;
 };
 
-// Reads which objects a channel consists of. kNotFound and kInvalidArgument are the user's fault
-// and name the channel.
+// Reads which objects a channel consists of. kNotFound, kInvalidArgument and kDenied are the user's
+// fault and name the channel.
 class ChannelSource {
  public:
   virtual ~ChannelSource() = default;
   struct Query {
     std::string s3_uri;
-    std::string data_type;  // S3DataType
-    bool as_files = true;   // the objects become files, not streams
+    std::string data_type;      // S3DataType
+    bool as_files = true;       // the objects become files, not streams
+    std::string role_arn = {};  // who reads them
     // ShardedByS3Key: the share of one of several hosts.
     std::size_t host = 0;
     std::size_t hosts = 1;

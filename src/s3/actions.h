@@ -1,7 +1,7 @@
 // The S3 operations, one function each; api.cc calls them by name.
 //
-// Each has checked nothing before but what api.cc checks for all: the caller, the owner, and
-// that every header and parameter is one we honour.
+// Nothing was checked before but what api.cc checks for all: the owner, whether the caller may do
+// it, and that every header and parameter is one we honour.
 #pragma once
 
 #include "s3/call.h"
@@ -15,6 +15,18 @@ S3Result HeadBucket(S3Call& call);
 S3Result DeleteBucket(S3Call& call);
 S3Result GetBucketLocation(S3Call& call);
 S3Result GetAcl(S3Call& call);  // of buckets and of objects
+
+// bucket_policy.cc
+S3Result GetBucketPolicy(S3Call& call);
+S3Result GetBucketPolicyStatus(S3Call& call);
+S3Result PutBucketPolicy(S3Call& call);
+S3Result DeleteBucketPolicy(S3Call& call);
+S3Result GetPublicAccessBlock(S3Call& call);
+S3Result PutPublicAccessBlock(S3Call& call);
+S3Result DeletePublicAccessBlock(S3Call& call);
+S3Result GetBucketOwnershipControls(S3Call& call);
+S3Result PutBucketOwnershipControls(S3Call& call);
+S3Result PutAcl(S3Call& call);  // of buckets and of objects
 
 // versioning.cc
 S3Result GetBucketVersioning(S3Call& call);

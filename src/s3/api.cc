@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/log.h"
+#include "s3/access.h"
 #include "s3/actions.h"
 #include "s3/fixed_answers.h"
 #include "wire/s3_error.h"
@@ -28,14 +29,20 @@ const std::map<std::string_view, Action>& Actions() {
       {"GetBucketLocation", GetBucketLocation},
       {"DeleteBucketCors", DeleteBucketCors},
       {"DeleteBucketLifecycle", DeleteBucketLifecycle},
+      {"DeleteBucketPolicy", DeleteBucketPolicy},
       {"DeleteBucketTagging", DeleteBucketTagging},
       {"DeleteObjectTagging", DeleteObjectTagging},
+      {"DeletePublicAccessBlock", DeletePublicAccessBlock},
+      {"GetBucketOwnershipControls", GetBucketOwnershipControls},
+      {"GetBucketPolicy", GetBucketPolicy},
+      {"GetBucketPolicyStatus", GetBucketPolicyStatus},
       {"GetBucketTagging", GetBucketTagging},
       {"GetBucketVersioning", GetBucketVersioning},
       {"GetObject", GetObject},
       {"GetObjectAcl", GetAcl},
       {"GetObjectAttributes", GetObjectAttributes},
       {"GetObjectTagging", GetObjectTagging},
+      {"GetPublicAccessBlock", GetPublicAccessBlock},
       {"HeadBucket", HeadBucket},
       {"HeadObject", GetObject},
       {"ListBuckets", ListBuckets},
@@ -45,16 +52,21 @@ const std::map<std::string_view, Action>& Actions() {
       {"ListObjectsV2", ListObjectsV2},
       {"ListParts", ListParts},
       {"PutBucketAccelerateConfiguration", PutBucketAccelerateConfiguration},
+      {"PutBucketAcl", PutAcl},
       {"PutBucketCors", PutBucketCors},
       {"PutBucketLifecycleConfiguration", PutBucketLifecycleConfiguration},
       {"PutBucketLogging", PutBucketLogging},
       {"PutBucketNotification", PutBucketNotificationConfiguration},
       {"PutBucketNotificationConfiguration", PutBucketNotificationConfiguration},
+      {"PutBucketOwnershipControls", PutBucketOwnershipControls},
+      {"PutBucketPolicy", PutBucketPolicy},
       {"PutBucketRequestPayment", PutBucketRequestPayment},
       {"PutBucketTagging", PutBucketTagging},
       {"PutBucketVersioning", PutBucketVersioning},
       {"PutObject", PutObject},
+      {"PutObjectAcl", PutAcl},
       {"PutObjectTagging", PutObjectTagging},
+      {"PutPublicAccessBlock", PutPublicAccessBlock},
       {"UploadPart", UploadPart},
       {"UploadPartCopy", UploadPartCopy},
   };
@@ -74,17 +86,31 @@ bool IsPostUpload(const wire::RequestHead& head) {
          head.headers.Get("content-type").starts_with("multipart/form-data");
 }
 
-S3Result CheckCaller(const wire::Headers& headers, const wire::CallContext& context) {
+S3Result CheckOwner(const wire::Headers& headers, const wire::CallContext& context) {
   const std::string_view owner = headers.Get("x-amz-expected-bucket-owner");
-  if (context.principal.anonymous || (!owner.empty() && owner != context.principal.account)) {
+  if (!owner.empty() && owner != context.principal.account) {
     return wire::Refuse("AccessDenied", 403, "Access Denied");
   }
   return {};
 }
 
+// That a key does not exist is told to those only who could find out by listing.
+S3Result HideAbsence(const S3Call& call, S3Result result) {
+  if (result || result.error().code != "NoSuchKey" || MayList(call)) return result;
+  return wire::Refuse("AccessDenied", 403, "Access Denied");
+}
+
 }  // namespace
 
 void S3Api::Handle(wire::Exchange& exchange, const wire::CallContext& context, wire::S3Body& body) {
+  if (!context.principal.anonymous) return HandleAs(exchange, context, body);
+  wire::CallContext owned = context;
+  owned.principal.account = options_.account;
+  HandleAs(exchange, owned, body);
+}
+
+void S3Api::HandleAs(wire::Exchange& exchange, const wire::CallContext& context,
+                     wire::S3Body& body) {
   wire::Headers common;
   const S3Result result = Run({exchange, context, body}, common);
   if (result || exchange.answered()) return;
@@ -113,6 +139,7 @@ S3Result S3Api::Run(const Request& request, wire::Headers& common) {
   if (!call.target.bucket.empty()) {
     if (auto bucket = store_.GetBucket(call.target.bucket)) call.bucket = std::move(*bucket);
   }
+  call.rules_cache = &rules_;
   if (call.bucket && !call.bucket->settings.empty()) {
     call.rules = rules_.Get(call.bucket);
     common = call.common = CrossOriginHeaders(call);
@@ -123,13 +150,14 @@ S3Result S3Api::Run(const Request& request, wire::Headers& common) {
                         "PostObject (uploads by HTML forms with a POST policy) is not "
                         "implemented.");
   }
-  RETURN_IF_ERROR(CheckCaller(headers, request.context));
+  RETURN_IF_ERROR(CheckOwner(headers, request.context));
   ASSIGN_OR_RETURN(const wire::Operation* operation,
                    router_.Route({head.method, call.target, headers, call.query}));
+  RETURN_IF_ERROR(Authorize(call, operation->name));
   const auto action = Actions().find(operation->name);
   if (action == Actions().end()) return RunUnimplemented(call, operation->name);
   RETURN_IF_ERROR(router_.CheckHonoured(*operation, headers, call.query));
-  return action->second(call);
+  return HideAbsence(call, action->second(call));
 }
 
 }  // namespace sabia::s3

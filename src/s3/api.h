@@ -1,7 +1,7 @@
 // The S3 REST API over an ObjectStore: REST-XML, path style and virtual hosts.
 //
-// Every principal of the account may do everything; unsigned requests are AccessDenied. What is
-// honoured, refused and different: docs/semantics/s3.md.
+// Who may do what is decided in access.h. What is honoured, refused and different:
+// docs/semantics/s3.md.
 //
 // Threading: thread-safe; Handle() blocks on the disk and on the client.
 #pragma once
@@ -27,6 +27,8 @@ class S3Api final : public wire::S3Handler {
     const wire::CallContext& context;
     wire::S3Body& body;
   };
+  // Without the fields of the caller where the request is unsigned: the owner's account instead.
+  void HandleAs(wire::Exchange& exchange, const wire::CallContext& context, wire::S3Body& body);
   // common: what an error answer must carry too.
   S3Result Run(const Request& request, wire::Headers& common);
 

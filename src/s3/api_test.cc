@@ -160,7 +160,8 @@ TEST_F(S3ApiTest, PresignedUrlsMayCarryHeadersAsParameters) {
   EXPECT_EQ(store_->Head("bkt", "k")->metadata, (Metadata{{"x-amz-meta-a", "1"}}));
   EXPECT_EQ(Outcome({"PUT", "/bkt/k?x-amz-checksum-crc32=AAAAAA%3D%3D", {}, "hello"}),
             "400 BadDigest");
-  EXPECT_EQ(Outcome({"PUT", "/bkt/k?x-amz-acl=public-read", {}, "x"}), "501 NotImplemented");
+  EXPECT_EQ(Outcome({"PUT", "/bkt/k?x-amz-acl=public-read", {}, "x"}),
+            "400 AccessControlListNotSupported");
   EXPECT_EQ(Outcome({"GET", "/bkt/k?x-amz-expected-bucket-owner=1"}), "403 AccessDenied");
 }
 
@@ -327,7 +328,7 @@ TEST_F(S3ApiTest, TheRestOfS3IsRefusedByName) {
   const auto refused = Do({"PUT", "/bkt?replication"});
   EXPECT_EQ(refused.status, 501U);
   EXPECT_THAT(refused.body, HasSubstr("PutBucketReplication is not implemented"));
-  EXPECT_EQ(Outcome({"DELETE", "/bkt?policy"}), "501 NotImplemented");
+  EXPECT_EQ(Outcome({"DELETE", "/bkt?encryption"}), "501 NotImplemented");
   EXPECT_EQ(Outcome({"DELETE", "/bkt?acl"}), "405 MethodNotAllowed");
   EXPECT_EQ(Do({"HEAD", "/bkt"}).status, 200U) << "the bucket must still be there";
   EXPECT_EQ(Outcome({"GET", "/bkt?policy"}), "404 NoSuchBucketPolicy");

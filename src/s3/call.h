@@ -19,6 +19,7 @@ namespace sabia::s3 {
 
 struct S3ApiOptions {
   std::function<void()> lifecycle_changed = nullptr;  // a bucket has new lifecycle rules
+  std::string account = {};  // the owner of all buckets; unsigned requests have none of their own
 };
 
 struct S3Call {
@@ -36,6 +37,7 @@ struct S3Call {
   std::shared_ptr<const BucketRules> rules = nullptr;
   // What the bucket's rules add to every answer: CORS.
   wire::Headers common = {};
+  BucketRulesCache* rules_cache = nullptr;  // for other buckets than the target's
 
   const wire::Headers& headers() const { return fields; }
   bool is_head() const { return exchange.head().method == "HEAD"; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "s3/access.h"
 #include "s3/conditions.h"
 
 namespace sabia::s3 {
@@ -20,6 +21,7 @@ wire::AwsResult<CopySource> OpenCopySource(const S3Call& call) {
   if (source.version) {
     ASSIGN_OR_RETURN(version, ParseVersion(*source.version));
   }
+  RETURN_IF_ERROR(AuthorizeObject(call, {"GetObject", target, version}));
   ASSIGN_OR_RETURN(auto object, InS3(call.store.Get(target.bucket, target.key, version), target));
   if (object.info.delete_marker) {
     return wire::Refuse("InvalidRequest", 400,

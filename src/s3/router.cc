@@ -64,6 +64,7 @@ const std::map<std::string, std::string, std::less<>>& Honoured() {
       {"x-amz-checksum-sha1", ""},
       {"x-amz-checksum-sha256", ""},
       {"x-amz-checksum-type", "FULL_OBJECT COMPOSITE"},
+      {"x-amz-confirm-remove-self-bucket-access", "true false"},
       {"x-amz-copy-source", ""},
       {"x-amz-copy-source-if-match", ""},
       {"x-amz-copy-source-if-modified-since", ""},
@@ -113,6 +114,10 @@ wire::AwsResult<void> CheckOne(std::string_view name, std::string_view value) {
   const auto found = Honoured().find(ToLower(name));
   if (found != Honoured().end() && (found->second.empty() || HasWord(found->second, value))) {
     return {};
+  }
+  const std::string lower = ToLower(name);
+  if (lower == "x-amz-acl" || lower.starts_with("x-amz-grant-")) {
+    return wire::Refuse("AccessControlListNotSupported", 400, "The bucket does not allow ACLs");
   }
   auto refusal = wire::Refuse("NotImplemented", 501,
                               "A header or parameter you provided implies functionality that is "

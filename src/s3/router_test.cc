@@ -80,7 +80,7 @@ TEST(S3Router, HeadersThatAreNotHonouredAreRefusedByName) {
   EXPECT_EQ(check("x-amz-storage-class", "STANDARD"), "");
   EXPECT_EQ(check("X-Amz-Storage-Class", "GLACIER"), "");  // judged by its reader
   EXPECT_EQ(check("x-amz-acl", "bucket-owner-full-control"), "");
-  EXPECT_EQ(check("x-amz-acl", "public-read"), "NotImplemented");
+  EXPECT_EQ(check("x-amz-acl", "public-read"), "AccessControlListNotSupported");
   EXPECT_EQ(check("x-amz-tagging", "a=b"), "");
   EXPECT_EQ(check("x-amz-server-side-encryption", "aws:kms"), "");
   EXPECT_EQ(check("x-amz-server-side-encryption", "rot13"), "NotImplemented");

@@ -28,6 +28,13 @@ inline constexpr SettingKind kTransitionSizeSetting = {"lifecycle-transition-siz
 inline constexpr SettingKind kCorsSetting = {"cors", "NoSuchCORSConfiguration",
                                              "The CORS configuration does not exist"};
 
+inline constexpr SettingKind kPolicySetting = {"policy", "NoSuchBucketPolicy",
+                                               "The bucket policy does not exist"};
+// Absent: all four are on. Empty: it was deleted, and none is.
+inline constexpr SettingKind kPublicAccessSetting = {
+    "public-access-block", "NoSuchPublicAccessBlockConfiguration",
+    "The public access block configuration was not found"};
+
 // The document, or nullptr.
 const std::string* FindSetting(const BucketInfo& bucket, const SettingKind& kind);
 

@@ -1,5 +1,6 @@
 #include <charconv>
 
+#include "s3/access.h"
 #include "s3/actions.h"
 #include "s3/conditions.h"
 #include "s3/copy_source.h"
@@ -12,7 +13,8 @@
 namespace sabia::s3 {
 namespace {
 
-wire::AwsResult<objects::DeleteRequest> RequestOf(const DeleteRequest::Entry& entry) {
+wire::AwsResult<objects::DeleteRequest> RequestOf(const S3Call& call,
+                                                  const DeleteRequest::Entry& entry) {
   if (entry.key.empty()) {
     return wire::Refuse("UserKeyMustBeSpecified", 400, "A key must be specified.");
   }
@@ -24,6 +26,8 @@ wire::AwsResult<objects::DeleteRequest> RequestOf(const DeleteRequest::Entry& en
     }
     options.version = std::move(*version);
   }
+  RETURN_IF_ERROR(
+      AuthorizeObject(call, {"DeleteObject", {call.target.bucket, entry.key}, options.version}));
   options.if_match = entry.etag;
   options.if_modified = entry.modified;
   options.if_size = entry.size;
@@ -241,7 +245,7 @@ S3Result DeleteObjects(S3Call& call) {
   std::vector<wire::AwsResult<void>> understood;
   std::vector<objects::DeleteRequest> requests;
   for (const DeleteRequest::Entry& entry : request.entries) {
-    auto made = RequestOf(entry);
+    auto made = RequestOf(call, entry);
     if (made) requests.push_back(std::move(*made));
     understood.push_back(made.map([](auto&&) {}));
   }

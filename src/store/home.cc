@@ -139,6 +139,16 @@ Result<Account> Home::ReadAccount(const Paths& paths, env::Files& files) {
               paths.account().native());
 }
 
+Result<env::UniqueFd> Home::LockForCheck(const Paths& paths, env::Files& files) {
+  ASSIGN_OR_RETURN(const bool exists, files.Exists(paths.format()));
+  if (!exists) {
+    return Fail(ErrorCode::kNotFound, "'{}' is not a home of sabia", paths.home().native());
+  }
+  ASSIGN_OR_RETURN(env::UniqueFd lock, Lock(paths, files));
+  RETURN_IF_ERROR(CheckFormat(paths, files));
+  return lock;
+}
+
 Result<std::unique_ptr<Home>> Home::Open(const Paths& paths, env::Files& files, env::Random& random,
                                          std::string_view first_region) {
   RETURN_IF_ERROR(CheckPath(paths));

@@ -35,6 +35,10 @@ class Home {
   // start.
   static Result<Account> ReadAccount(const Paths& paths, env::Files& files);
 
+  // The lock of a home that exists, for a command that must have it to itself; changes nothing
+  // else. kNotFound when there is no home.
+  static Result<env::UniqueFd> LockForCheck(const Paths& paths, env::Files& files);
+
   // After a start that failed: removes the tree if this Open made it, and the directories above it
   // that it made. Nothing of the tree may be in use.
   void Discard(env::Files& files);

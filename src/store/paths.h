@@ -14,6 +14,7 @@
 //     objects.db             index of buckets and objects (SQLite, WAL)
 //     blobs/<2 hex>/<32 hex> one immutable file per object version, mode 0444
 //     blobs/tmp/             uploads in progress; emptied at start
+//     lost+found/<time>/     what `sabia fsck --repair` took out, with report.jsonl
 //     cache/                 objects of buckets outside (channels/object_cache.h); may be deleted
 //     logs/<group>/          log events (docs/formats/log.md); names percent-encoded:
 //       <stream>.log         a stream without "/" in its name
@@ -50,6 +51,7 @@ class Paths {
   env::Path objects_db() const { return home_ / "objects.db"; }
   env::Path blobs() const { return home_ / "blobs"; }
   env::Path blobs_tmp() const { return home_ / "blobs" / "tmp"; }
+  env::Path lost_and_found() const { return home_ / "lost+found"; }
   env::Path cache() const { return home_ / "cache"; }
   env::Path logs() const { return home_ / "logs"; }
   env::Path instances() const { return home_ / "instances"; }

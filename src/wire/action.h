@@ -25,6 +25,7 @@ struct Principal {
   std::string
       arn;  // arn:aws:iam::<account>:root, or arn:aws:sts::<account>:assumed-role/<role>/<session>
   bool anonymous = false;  // an unsigned request: only S3 lets some of those through
+  std::string role_arn;    // of a session: the role as it was named when it was assumed
 };
 
 struct CallContext {

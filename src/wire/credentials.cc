@@ -98,7 +98,7 @@ CredentialAuthority::CredentialAuthority(AccessKey root, std::string account)
     : root_(std::move(root)), account_(std::move(account)) {}
 
 Principal CredentialAuthority::RootPrincipal() const {
-  return {account_, root_.id, fmt::format("arn:aws:iam::{}:root", account_), false};
+  return {account_, root_.id, fmt::format("arn:aws:iam::{}:root", account_), false, {}};
 }
 
 TemporaryCredentials CredentialAuthority::Mint(const SessionClaims& claims,
@@ -149,7 +149,7 @@ AuthResult<CredentialAuthority::Known> CredentialAuthority::FindTemporary(
   Known known;
   known.secret = DerivedSecret(root_, payload);
   known.principal = {lines[2], std::string(access_key_id),
-                     AssumedRoleArn(lines[2], lines[3], lines[4]), false};
+                     AssumedRoleArn(lines[2], lines[3], lines[4]), false, lines[3]};
   return known;
 }
 

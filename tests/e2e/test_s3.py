@@ -84,7 +84,8 @@ def test_refusals_have_names(s3, bucket):
     assert refusal(lambda: s3.head_bucket(Bucket=bucket, ExpectedBucketOwner="0" * 12)) == (403, "403")
     assert refusal(lambda: s3.put_object(Bucket=bucket, Key="k", Tagging="a=%3C")) == (400, "InvalidTag")
     assert refusal(lambda: s3.put_object(Bucket=bucket, Key="k", StorageClass="GLACIER")) == (501, "NotImplemented")
-    assert refusal(lambda: s3.delete_bucket_policy(Bucket=bucket)) == (501, "NotImplemented")
+    assert refusal(lambda: s3.put_bucket_replication(Bucket=bucket, ReplicationConfiguration={
+        "Role": "", "Rules": []})) == (501, "NotImplemented")
     assert refusal(lambda: s3.get_bucket_policy(Bucket=bucket)) == (404, "NoSuchBucketPolicy")
     assert s3.get_object(Bucket=bucket, Key="k")["Body"].read() == b"0123456789"
 

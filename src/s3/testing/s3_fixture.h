@@ -69,6 +69,8 @@ class S3Fixture : public objects::testing::StoreFixture {
     head.raw_path = request.target.substr(0, question);
     if (question < request.target.size()) head.raw_query = request.target.substr(question + 1);
     for (const auto& [name, value] : request.headers) head.headers.Add(name, value);
+    head.tls = tls_;
+    head.peer = peer_;
     if (!head.headers.Has("host")) head.headers.Add("Host", "127.0.0.1:9000");
     wire::FakeExchange exchange(head, "");
     api_.Handle(exchange, context_, body);
@@ -89,8 +91,10 @@ class S3Fixture : public objects::testing::StoreFixture {
     return text.substr(start + from.size(), text.find(to, start) - start - from.size());
   }
 
-  S3Api api_{*store_};
+  S3Api api_{*store_, {.account = "123456789012"}};
   wire::CallContext context_;
+  bool tls_ = false;
+  std::string peer_ = "127.0.0.1:40312";
   std::uint64_t promised_ = 0;  // of the last answer that was begun
 };
 
