@@ -49,6 +49,7 @@ class Checker {
     RETURN_IF_ERROR(CheckIndexFile());
     ASSIGN_OR_RETURN(parents_, ReadParents(connection_));
     RETURN_IF_ERROR(ReadGarbage());
+    ASSIGN_OR_RETURN(fresh_, ReadFreshBytes(connection_));
     RETURN_IF_ERROR(CountAll());
     for (const Table table : {Table::kObjects, Table::kVersions, Table::kParts}) {
       RETURN_IF_ERROR(CheckTable(table));
@@ -145,7 +146,20 @@ class Checker {
       find(FindingKind::kCondemned, BelowHome(paths_.blob(row.info.blob_id)),
            "is listed for removal");
     }
-    CheckBlob(row);
+    const auto fresh = fresh_.find(row.info.blob_id);
+    if (fresh == fresh_.end()) return CheckBlob(row);
+    // Whatever the file is now, the next start writes it from these bytes.
+    ContentCheck check(row.info);
+    check.Update(fresh->second);
+    if (const std::string differs = Joined(check.Finish()); !differs.empty()) {
+      find(FindingKind::kDamaged, "objects.db", "its bytes in the index: " + differs);
+    }
+  }
+
+  static std::string Joined(const std::vector<std::string>& lines) {
+    std::string out;
+    for (const std::string& line : lines) out += (out.empty() ? "" : "; ") + line;
+    return out;
   }
 
   void CheckBlob(const FsckRow& row) {
@@ -164,40 +178,44 @@ class Checker {
       return find(FindingKind::kMissing, "does not exist");
     }
     if (!fd) return find(FindingKind::kUnreadable, fd.error().message);
-    if (absent) find(FindingKind::kNotMoved, "waits among the uploads for its place");
+    // A joint file stays there for as long as its upload lasts.
+    if (absent && !row.name.place) {
+      find(FindingKind::kNotMoved, "waits among the uploads for its place");
+    }
     struct stat about {};
     if (::fstat(fd->get(), &about) != 0 || !S_ISREG(about.st_mode)) {
       return find(FindingKind::kUnreadable, "is not a regular file");
     }
     const auto size = static_cast<std::uint64_t>(about.st_size);
-    if (size != row.info.size) {
-      return find(FindingKind::kWrongSize,
-                  fmt::format("is {} bytes long, not {}", size, row.info.size));
+    const std::uint64_t end = row.name.place.value_or(0) + row.info.size;
+    if (row.name.place ? size < end : size != end) {
+      return find(FindingKind::kWrongSize, fmt::format("is {} bytes long, not {}", size, end));
     }
     if (!options_.contents) return;
-    const Result<std::string> differs = CheckContent(fd->get(), row.info);
+    const Result<std::string> differs = CheckContent(fd->get(), row);
     if (!differs) return find(FindingKind::kUnreadable, differs.error().message);
     if (!differs->empty()) find(FindingKind::kDamaged, *differs);
   }
 
   // "" when the bytes are right.
-  Result<std::string> CheckContent(int fd, const ObjectInfo& info) {
+  Result<std::string> CheckContent(int fd, const FsckRow& row) {
     (void)::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    ContentCheck check(info);
-    std::string buffer(std::min<std::uint64_t>(kReadStep, info.size + 1), '\0');
-    while (true) {
-      const ssize_t n = ::read(fd, buffer.data(), buffer.size());
+    ContentCheck check(row.info);
+    const std::uint64_t start = row.name.place.value_or(0);
+    std::string buffer(std::min<std::uint64_t>(kReadStep, row.info.size), '\0');
+    for (std::uint64_t done = 0; done < row.info.size;) {
+      const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), row.info.size - done);
+      const ssize_t n = ::pread(fd, buffer.data(), wanted, static_cast<off_t>(start + done));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return FailErrno(errno, "cannot be read");
       if (n == 0) break;
       const auto size = static_cast<std::size_t>(n);
       check.Update({buffer.data(), size});
+      done += size;
       bytes_ += size;
       if (options_.progress != nullptr) options_.progress->bytes += size;
     }
-    std::string out;
-    for (const std::string& line : check.Finish()) out += (out.empty() ? "" : "; ") + line;
-    return out;
+    return Joined(check.Finish());
   }
 
   // The rows whose file another row names too. Reads the tables again, but only when there are any.
@@ -212,6 +230,7 @@ class Checker {
     std::set<Id> seen;
     for (const Table table : {Table::kObjects, Table::kVersions, Table::kParts}) {
       RETURN_IF_ERROR(VisitRows(connection_, parents_, table, [&](const FsckRow& row) -> Status {
+        if (row.name.place) return {};
         if (!IsBlobId(row.info.blob_id) || !shared.contains(PackedId(row.info.blob_id))) return {};
         // The first one may keep the name.
         if (!seen.insert(PackedId(row.info.blob_id)).second) {
@@ -268,9 +287,12 @@ class Checker {
   void CheckFile(const env::Path& path, bool unfinished) {
     const std::string id = path.filename();
     if (Wanted(id)) {
-      // Its row was checked with the file in its place; this is a second one.
+      // Its row was checked with the file in its place; this is a second one. That of a fresh
+      // object is written again anyway.
       std::error_code error;
       if (!unfinished || !std::filesystem::exists(paths_.blob(id), error)) return;
+    } else if (parents_.joints.contains(id)) {
+      return;
     } else if (garbage_.contains(id)) {
       ++report_.waiting;
       return;
@@ -301,6 +323,7 @@ class Checker {
   Connection& connection_;
   FsckParents parents_;
   std::set<std::string> garbage_;
+  std::map<std::string, std::string, std::less<>> fresh_;
   std::vector<Id> wanted_;  // sorted once all rows are read
   std::atomic<std::uint64_t> bytes_{0};
   std::mutex mutex_;

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,8 @@ struct RowName {
   std::int64_t upload_row = 0;
   std::string upload_id;
   int part = 0;
+  // Of a part in the joint file of its upload, which other parts have their places in too.
+  std::optional<std::uint64_t> place = std::nullopt;
 };
 
 struct Finding {

@@ -199,7 +199,8 @@ class Repairer {
       if (!deleted) return tl::make_unexpected(deleted.error());
       return {};
     }
-    if (IsBlobId(finding.blob_id)) {
+    // Other parts have their places in a joint file; it goes with the upload.
+    if (IsBlobId(finding.blob_id) && !row.place) {
       RETURN_IF_ERROR(index::AddGarbage(connection_, finding.blob_id));
     }
     switch (row.table) {

@@ -60,6 +60,7 @@ FsckRow PartRow(const Statement& row, const FsckParents& parents) {
   out.name.table = RowName::Table::kParts;
   out.name.upload_row = row.Int(4);
   out.name.part = static_cast<int>(row.Int(5));
+  if (row.Int(6) >= 0) out.name.place = static_cast<std::uint64_t>(row.Int(6));
   ReadCommon(row, out.info);
   const Status decoded = Decode(row, out.info);
   if (!decoded) out.fault = decoded.error().message;
@@ -85,7 +86,8 @@ const char* Select(RowName::Table table) {
     case RowName::Table::kNone:
       break;
   }
-  return "SELECT size, etag, blob, checksums, upload, number FROM parts ORDER BY upload, number";
+  return "SELECT size, etag, blob, checksums, upload, number, place FROM parts ORDER BY upload, "
+         "number";
 }
 
 }  // namespace
@@ -104,11 +106,24 @@ Result<FsckParents> ReadParents(Connection& connection) {
     out.buckets[buckets.Int(0)] = buckets.String(1);
   }
   ASSIGN_OR_RETURN(Statement uploads,
-                   connection.Prepare("SELECT id, bucket, key, token FROM uploads"));
+                   connection.Prepare("SELECT id, bucket, key, token, joint FROM uploads"));
   while (true) {
     ASSIGN_OR_RETURN(const bool row, uploads.Step());
     if (!row) return out;
     out.uploads[uploads.Int(0)] = {uploads.Int(1), std::string(uploads.Blob(2)), uploads.String(3)};
+    if (std::string joint = uploads.String(4); !joint.empty()) {
+      out.joints.insert(std::move(joint));
+    }
+  }
+}
+
+Result<std::map<std::string, std::string, std::less<>>> ReadFreshBytes(Connection& connection) {
+  std::map<std::string, std::string, std::less<>> out;
+  ASSIGN_OR_RETURN(Statement all, connection.Prepare("SELECT blob, data FROM fresh ORDER BY seq"));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, all.Step());
+    if (!row) return out;
+    out[all.String(0)] = std::string(all.Blob(1));
   }
 }
 

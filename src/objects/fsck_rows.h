@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "objects/fsck.h"
@@ -29,8 +30,14 @@ struct FsckParents {
   };
   std::map<std::int64_t, std::string> buckets;
   std::map<std::int64_t, Upload> uploads;
+  std::set<std::string, std::less<>> joints;  // joint files of the uploads
 };
 Result<FsckParents> ReadParents(store::Connection& connection);
+
+// Bytes of small objects whose files may not be on the disk yet, by blob: the next start writes
+// those files again.
+Result<std::map<std::string, std::string, std::less<>>> ReadFreshBytes(
+    store::Connection& connection);
 
 using FsckRowVisitor = std::function<Status(FsckRow)>;
 // Every row of the table in the order of its key.

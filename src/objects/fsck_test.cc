@@ -269,6 +269,45 @@ TEST_F(FsckTest, FilesWithoutAnIndexAreAnErrorNotOrphans) {
   EXPECT_EQ(report.error().code, ErrorCode::kCorrupt);
 }
 
+TEST_F(FsckTest, PartsInOneFileAreCheckedEachByItself) {
+  const auto id = store_->CreateMultipart("b", "joint", {});
+  ASSERT_TRUE(id);
+  const std::string part(5 << 20, 'j');
+  for (const int number : {1, 2, 3}) {
+    auto upload =
+        store_->BeginPart({"b", "joint", *id}, number, part.size(), {ChecksumAlgorithm::kCrc32});
+    ASSERT_TRUE(upload);
+    ASSERT_TRUE((*upload)->Write(part));
+    ASSERT_TRUE(store_->PutPart({"b", "joint", *id}, number, std::move(*upload)));
+  }
+  const FsckReport healthy = Check();
+  EXPECT_EQ(Kinds(healthy), "");
+  EXPECT_EQ(healthy.parts, 3U);
+  env::Path joint;
+  for (const auto& entry : std::filesystem::directory_iterator(paths_.blobs_tmp())) joint = entry;
+  Overwrite(joint, (5 << 20) + 1234, "J");
+  const FsckReport report = Check(true);
+  EXPECT_EQ(Kinds(report), "damaged joint");
+  EXPECT_EQ(report.findings[0].row.part, 2);
+  Reopen();
+  const auto left = store_->ListParts({"b", "joint", *id});
+  ASSERT_EQ(left->size(), 2U);
+  EXPECT_EQ(Kinds(Check()), "");
+}
+
+TEST_F(FsckTest, BytesInTheIndexStandForAFileThatIsNotSettled) {
+  const env::Path blob = PathOf("one");
+  Sql(fmt::format("INSERT INTO fresh (blob, data) VALUES ('{}', CAST('the first object' AS BLOB))",
+                  blob.filename().native()));
+  std::filesystem::remove(blob);
+  EXPECT_EQ(Kinds(Check(true)), "");
+  Reopen();
+  EXPECT_EQ(Read("b", "one"), "the first object");
+  Sql(fmt::format("INSERT INTO fresh (blob, data) VALUES ('{}', CAST('the wurst object' AS BLOB))",
+                  blob.filename().native()));
+  EXPECT_EQ(Kinds(Check()), "damaged one");
+}
+
 // What SIGKILL leaves: uploads that were begun, and perhaps a file that was not moved.
 TEST_F(FsckTest, LeftOversOfAKilledProcessAreHarmless) {
   store_.reset();
@@ -284,7 +323,7 @@ TEST_F(FsckTest, LeftOversOfAKilledProcessAreHarmless) {
       ::_exit(1);
     }
     auto upload = (*store)->BeginUpload();
-    if (!upload || !(*upload)->Write("never acknowledged")) ::_exit(1);
+    if (!upload || !(*upload)->Write(std::string(100'000, 'n'))) ::_exit(1);
     ::kill(::getpid(), SIGKILL);
   }
   int status = 0;

@@ -45,12 +45,12 @@ def test_no_home_is_an_error_and_none_is_made(binary, tmp_path):
 def test_kill_9_leaves_no_problems(fresh_engine):
     engine = fresh_engine()
     s3 = engine.client("s3")
-    s3.create_bucket(Bucket="b", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
-    s3.put_bucket_versioning(Bucket="b", VersioningConfiguration={"Status": "Enabled"})
+    s3.create_bucket(Bucket="bkt", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+    s3.put_bucket_versioning(Bucket="bkt", VersioningConfiguration={"Status": "Enabled"})
     for i in range(20):
-        s3.put_object(Bucket="b", Key=f"k{i % 7}", Body=os.urandom(5000 + i))
-    upload = s3.create_multipart_upload(Bucket="b", Key="parts")["UploadId"]
-    s3.upload_part(Bucket="b", Key="parts", UploadId=upload, PartNumber=1, Body=os.urandom(6 << 20))
+        s3.put_object(Bucket="bkt", Key=f"k{i % 7}", Body=os.urandom(5000 + i))
+    upload = s3.create_multipart_upload(Bucket="bkt", Key="parts")["UploadId"]
+    s3.upload_part(Bucket="bkt", Key="parts", UploadId=upload, PartNumber=1, Body=os.urandom(6 << 20))
     engine.kill()
     # What an upload leaves that was cut off before its commit.
     (engine.home / "blobs/tmp" / ("0" * 32)).write_bytes(b"never acknowledged")
@@ -70,15 +70,15 @@ def test_kill_9_leaves_no_problems(fresh_engine):
 def test_a_flipped_bit_is_found_repaired_and_put_back(fresh_engine):
     engine = fresh_engine()
     s3 = engine.client("s3")
-    s3.create_bucket(Bucket="b", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+    s3.create_bucket(Bucket="bkt", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
     good, bad = os.urandom(100_000), os.urandom(100_000)
-    s3.put_object(Bucket="b", Key="good", Body=good)
-    s3.put_object(Bucket="b", Key="bad", Body=bad, Metadata={"colour": "red"})
+    s3.put_object(Bucket="bkt", Key="good", Body=good)
+    s3.put_object(Bucket="bkt", Key="bad", Body=bad, Metadata={"colour": "red"})
     engine.kill()
     flip(blob_with(engine, bad), 77_777)
     code, report = fsck(engine)
     assert code == 4, report
-    assert [(f["Kind"], f["Bucket"], f["Key"]) for f in report["Findings"]] == [("damaged", "b", "bad")]
+    assert [(f["Kind"], f["Bucket"], f["Key"]) for f in report["Findings"]] == [("damaged", "bkt", "bad")]
     assert "ETag" in report["Findings"][0]["Detail"]
     assert fsck(engine)[0] == 4, "nothing was changed"
     assert fsck(engine, "--quick")[0] == 0, "the size is right"
@@ -94,10 +94,10 @@ def test_a_flipped_bit_is_found_repaired_and_put_back(fresh_engine):
 
     engine.start()
     s3 = engine.client("s3")
-    assert s3.get_object(Bucket="b", Key="good")["Body"].read() == good
+    assert s3.get_object(Bucket="bkt", Key="good")["Body"].read() == good
     with pytest.raises(s3.exceptions.NoSuchKey):
-        s3.get_object(Bucket="b", Key="bad")
-    s3.upload_file(os.path.join(kept, lines[0]["Blob"]), "b", "bad")
+        s3.get_object(Bucket="bkt", Key="bad")
+    s3.upload_file(os.path.join(kept, lines[0]["Blob"]), "bkt", "bad")
     engine.kill()
     assert fsck(engine)[0] == 0
 
@@ -105,14 +105,14 @@ def test_a_flipped_bit_is_found_repaired_and_put_back(fresh_engine):
 def test_lost_files_and_strangers(fresh_engine):
     engine = fresh_engine()
     s3 = engine.client("s3")
-    s3.create_bucket(Bucket="b", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
-    s3.put_object(Bucket="b", Key="gone", Body=b"soon to be gone")
+    s3.create_bucket(Bucket="bkt", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+    s3.put_object(Bucket="bkt", Key="gone", Body=b"soon to be gone")
     engine.kill()
     os.unlink(blob_with(engine, b"soon to be gone"))
     (engine.home / "blobs/notes.txt").write_text("who put me here?")
     run = engine.sabia("fsck", check=False)
     assert run.returncode == 4
-    assert "missing: s3://b/gone" in run.stdout and "stranger: blobs/notes.txt" in run.stdout
+    assert "missing: s3://bkt/gone" in run.stdout and "stranger: blobs/notes.txt" in run.stdout
     assert "2 problems" in run.stdout
     assert engine.sabia("fsck", "--repair", check=False).returncode == 5
     assert engine.sabia("fsck").returncode == 0
