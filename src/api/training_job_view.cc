@@ -87,7 +87,7 @@ json::object DescribeView(const model::TrainingJob& job) {
   out["SecondaryStatus"] = job.secondary_status;
   if (!job.failure_reason.empty()) out["FailureReason"] = job.failure_reason;
   for (const char* member : kEchoed) {
-    const json::value* value = job.request.if_contains(member);
+    const json::value* value = job.request->if_contains(member);
     if (value != nullptr && !value->is_null()) out[member] = *value;
   }
   AddTimes(job, out);

@@ -115,7 +115,7 @@ TEST_F(SpecBuilder, WritesConfigFilesOfTheRequest) {
   EXPECT_EQ(ParseJsonObject(files.at("debughookconfig.json"))->at("LocalPath"),
             "/opt/ml/output/tensors");
   EXPECT_EQ(ParseJsonObject(files.at("profilerconfig.json"))->at("DisableProfiler"), true);
-  EXPECT_EQ(*ParseJsonObject(files.at("trainingjobconfig.json")), job_.request);
+  EXPECT_EQ(*ParseJsonObject(files.at("trainingjobconfig.json")), job_.request.get());
   EXPECT_FALSE(files.contains("tensorboardoutputconfig.json"));
 }
 
