@@ -10,6 +10,7 @@ namespace {
 using store::Connection;
 
 constexpr Millis kEvery{1000};
+constexpr Millis kAfterFailure{60'000};
 constexpr std::size_t kPendingBytesMax = 64U << 20;
 // In one transaction, which others wait for.
 constexpr std::size_t kForgottenAtOnce = 256;
@@ -76,10 +77,12 @@ Settler::Settler(store::Database& database, BlobDirectory& blobs)
       blobs_(blobs),
       thread_({.first_after = Millis(0), .linger = Millis(0)},
               [this](bool) -> std::optional<Millis> {
-                if (const Status settled = Settle(); !settled) {
-                  LogWarn("failed to settle small objects: {}", settled.error().message);
-                }
-                return kEvery;
+                if (pending_bytes_.exchange(0) == 0) return kEvery;
+                const Status settled = Settle();
+                if (settled) return kEvery;
+                LogWarn("failed to settle small objects: {}", settled.error().message);
+                pending_bytes_.fetch_add(1);
+                return kAfterFailure;
               }) {}
 
 Settler::~Settler() {
@@ -89,13 +92,13 @@ Settler::~Settler() {
 }
 
 void Settler::Committed(std::size_t bytes) {
+  bytes += 1;  // an empty object is something to settle too
   const std::size_t before = pending_bytes_.fetch_add(bytes);
   if (before < kPendingBytesMax && before + bytes >= kPendingBytesMax) thread_.Wake();
 }
 
 Status Settler::Settle() {
   std::int64_t last = 0;
-  pending_bytes_.store(0);
   RETURN_IF_ERROR(database_.Read([&](Connection& connection) -> Status {
     ASSIGN_OR_RETURN(last, index::LastFresh(connection));
     return {};

@@ -38,8 +38,8 @@ class Settler {
 
   store::Database& database_;
   BlobDirectory& blobs_;
-  std::atomic<std::size_t> pending_bytes_{0};
-  env::BackgroundThread thread_;  // last: uses all of the above
+  std::atomic<std::size_t> pending_bytes_{1};  // an earlier process may have left some
+  env::BackgroundThread thread_;               // last: uses all of the above
 };
 
 }  // namespace sabia::objects

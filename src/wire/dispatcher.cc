@@ -346,10 +346,11 @@ void Dispatcher::AnswerLater(Waiting& waiting, const AwsResult<json::object>& ou
       output ? EncodeSuccess(waiting.call, *output, waiting.id)
              : EncodeError(waiting.call.schema, waiting.call.protocol, output.error(), waiting.id);
   response.headers.Add("x-amzn-RequestId", waiting.id);
-  waiting.answer->Send(response);
+  // Before the answer is out: from then on a server that stops may take us with it.
   Finish({waiting.id, waiting.peer, waiting.method, waiting.path, waiting.call.schema.name,
           waiting.call.operation.name, waiting.by, waiting.start},
          response.status);
+  waiting.answer->Send(response);
 }
 
 AwsResult<void> Dispatcher::CallAction(Request& request, const std::string& body) {

@@ -1,6 +1,7 @@
 // An Exchange handed on to a handler, whose later answer somebody wants to see.
 //
-// Threading: as the Exchange; `sent` is called on the thread that answers later.
+// Threading: as the Exchange; `ending` is called on the thread that answers later, before it sends:
+// once an answer is out, a server that stops may go away with everything it uses.
 #pragma once
 
 #include <functional>
@@ -13,10 +14,10 @@ namespace sabia::wire {
 
 class WatchedExchange final : public Exchange {
  public:
-  // Called once, after the later answer was sent, with its status.
-  using Sent = std::function<void(unsigned status)>;
+  // Called once, with the status.
+  using Ending = std::function<void(unsigned status)>;
   // taken: called when a handler takes the answer along, before it has it.
-  WatchedExchange(Exchange& inner, std::function<Sent()> taken)
+  WatchedExchange(Exchange& inner, std::function<Ending()> taken)
       : inner_(inner), taken_(std::move(taken)) {}
 
   const RequestHead& head() const override { return inner_.head(); }
@@ -44,20 +45,20 @@ class WatchedExchange final : public Exchange {
  private:
   class Answer final : public LaterAnswer {
    public:
-    Answer(std::unique_ptr<LaterAnswer> inner, Sent sent)
-        : inner_(std::move(inner)), sent_(std::move(sent)) {}
+    Answer(std::unique_ptr<LaterAnswer> inner, Ending ending)
+        : inner_(std::move(inner)), ending_(std::move(ending)) {}
     void Send(const Response& response) override {
+      ending_(response.status);
       inner_->Send(response);
-      sent_(response.status);
     }
 
    private:
     const std::unique_ptr<LaterAnswer> inner_;
-    const Sent sent_;
+    const Ending ending_;
   };
 
   Exchange& inner_;
-  const std::function<Sent()> taken_;
+  const std::function<Ending()> taken_;
 };
 
 }  // namespace sabia::wire
