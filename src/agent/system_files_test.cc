@@ -116,8 +116,8 @@ TEST_F(SystemFiles, BWRAP_SharedOnesLookLikeTheJobsOwn) {
       "for f in /etc/x /etc/hosts /etc/ssl/x /etc/ssl/certs/x /opt/sabia/bin/x /opt/sabia/bin/pip "
       "/opt/ml/input/config/x; do (echo x >>$f) 2>/dev/null && echo may write $f; done; true");
   if (IsSkipped()) return;
-  const std::string own = files_.Read(base_.path() / "own").value_or("");
-  EXPECT_EQ(own, files_.Read(base_.path() / "shared").value_or("none"));
+  const std::string own = files_.Read(base_.path() / "own", 1 << 20).value_or("");
+  EXPECT_EQ(own, files_.Read(base_.path() / "shared", 1 << 20).value_or("none"));
   EXPECT_THAT(own, HasSubstr("algo-1"));
   EXPECT_THAT(own, HasSubstr("42\n"));
   EXPECT_THAT(own, HasSubstr("may write /opt/ml/input/config/x"));
