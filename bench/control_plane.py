@@ -4,7 +4,8 @@
   create      CreateTrainingJob, durable, against moto's (which keeps nothing), and at 32 clients against single
               SQLite transactions with synchronous=FULL on the same disk
   launch      from the answer of CreateTrainingJob to the user's first line, against srun of /bin/true
-  throughput  trivial jobs per second end to end, against Slurm
+  throughput  trivial jobs per second end to end, against Slurm with as many places for jobs as it can use
+  throughput-even  the same against Slurm with as many places as ours has
   million     1,000,000 finished jobs in the store: Describe, List, restart, and the memory of an idle daemon
 
 Both sides are loaded by the same generator (bench/load), unpinned, on the same machine.
@@ -29,6 +30,9 @@ from report import Table, free_port, note, port_of, run, spread  # noqa: E402
 
 ROUNDS = 5
 MOTO_READY_SECONDS = 60
+SLURM_PLACES = 512  # more bring it nothing
+OVERCOMMIT = 8
+JOB_VCPUS = 2  # of the trivial job's instance type
 table = Table("what", "ours", "peer", "ratio, median (least..most)", "goal")
 
 
@@ -160,10 +164,10 @@ def create(bench):
 
 
 class Slurm:
-    def __init__(self, work):
+    def __init__(self, work, places=SLURM_PLACES):
         self.directory = str(pathlib.Path(work) / "slurm")
         shutil.rmtree(self.directory, ignore_errors=True)
-        subprocess.run([str(ROOT / "bench/slurm.sh"), "start", self.directory], check=True)
+        subprocess.run([str(ROOT / "bench/slurm.sh"), "start", self.directory, str(places)], check=True)
         self.env = {**os.environ, "SLURM_CONF": self.directory + "/slurm.conf"}
 
     def srun(self):
@@ -221,8 +225,8 @@ def launch(bench):
         slurm.stop()
 
 
-def throughput(bench, jobs=200):
-    engine, slurm = bench.engine("--overcommit", "8"), Slurm(bench.work)
+def throughput(bench, jobs=200, places=SLURM_PLACES):
+    engine, slurm = bench.engine("--overcommit", str(OVERCOMMIT)), Slurm(bench.work, places)
     try:
         engine.bucket()
         sagemaker = engine.client("sagemaker")
@@ -243,10 +247,19 @@ def throughput(bench, jobs=200):
         if failed:
             raise RuntimeError(f"{failed[0]['TrainingJobName']} failed")
         report("trivial jobs per second, end to end", f"{statistics.median(ours):.0f}",
-               f"Slurm 22.05 array: {statistics.median(peers):.0f}", spread(ratios), ">= 5")
+               f"Slurm 22.05 array, {places} places: {statistics.median(peers):.0f}", spread(ratios), ">= 5",
+               f"{our_places()} places")
     finally:
         engine.stop()
         slurm.stop()
+
+
+def our_places():
+    return OVERCOMMIT * os.cpu_count() // JOB_VCPUS
+
+
+def throughput_even(bench):
+    throughput(bench, places=our_places())
 
 
 def resident_mib(pid):
@@ -284,7 +297,8 @@ def million(bench, jobs=1_000_000):
     engine.stop()
 
 
-SECTIONS = {"describe": describe, "create": create, "launch": launch, "throughput": throughput, "million": million}
+SECTIONS = {"describe": describe, "create": create, "launch": launch, "throughput": throughput,
+            "throughput-even": throughput_even, "million": million}
 
 
 if __name__ == "__main__":

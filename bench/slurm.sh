@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # A private Slurm (munge, slurmctld, slurmd) below a directory, as the peer of job latency and throughput.
-# Usage: bench/slurm.sh start DIR | stop DIR. After start, `SLURM_CONF=DIR/slurm.conf srun …` works.
+# Usage: bench/slurm.sh start DIR [PLACES] | stop DIR. After start, `SLURM_CONF=DIR/slurm.conf srun …` works.
 # Configuration: what makes Slurm quick on one node. Its jobs mostly wait inside Slurm: with 16 places for jobs, 17 to 26
 # trivial array jobs end per second while the processors are idle two thirds of the time. So the node says that it has
-# 512 processors (64: 48 jobs/s, 256 and more: 58 to 91, and then the processors are busy). No accounting, no delay
+# 512 processors unless PLACES says otherwise (64: 48 jobs/s, 256 and more: 58 to 91, and then the processors are busy).
+# No accounting, no delay
 # between scheduling rounds, pgid for tracking, no logs. Tried without gain: state in memory, select/linear,
 # sched/builtin, defer; with a minimal interval between rounds it was slower, and so were many sruns at once (12 to 20).
 set -euo pipefail
-action=${1:?start or stop} dir=${2:?directory}
+action=${1:?start or stop} dir=${2:?directory} places=${3:-512}
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 
@@ -59,7 +60,7 @@ SwitchType=switch/none
 ReturnToService=2
 MaxJobCount=100000
 MinJobAge=10
-NodeName=$host NodeAddr=127.0.0.1 CPUs=512 State=UNKNOWN
+NodeName=$host NodeAddr=127.0.0.1 CPUs=$places State=UNKNOWN
 PartitionName=all Nodes=$host Default=YES MaxTime=INFINITE State=UP
 CONF
   export SLURM_CONF=$dir/slurm.conf

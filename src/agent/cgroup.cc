@@ -198,6 +198,10 @@ bool Cgroup::Set(const env::Path& file, const std::string& value, std::string_vi
 }
 
 void Cgroup::CreateV1(const CgroupHierarchy& hierarchy, const CgroupLimits& limits) {
+  const bool limited = (Has(hierarchy.controllers, "memory") && limits.memory_bytes > 0) ||
+                       (Has(hierarchy.controllers, "cpu") && limits.cpus > 0) ||
+                       (Has(hierarchy.controllers, "pids") && limits.processes > 0);
+  if (!limited) return;
   const env::Path group = hierarchy.base / name_;
   ::rmdir(group.c_str());  // of an agent that died: its counters are not ours
   if (::mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) return;

@@ -2,6 +2,7 @@
 //
 //   <instance>/
 //     spec.json orders.json report.json lock     model/instance.h
+//     report.next                where the directory serves again: takes the second report
 //     <listing files>            of channels, named by the spec
 //     metrics.log                JSON lines {"name","value","time"}; the daemon reads it by offset
 //     agent.sock                 datagram socket: the daemon pokes the agent
@@ -42,6 +43,7 @@ class Layout {
   Path spec() const { return directory_ / "spec.json"; }
   Path orders() const { return directory_ / "orders.json"; }
   Path report() const { return directory_ / "report.json"; }
+  Path next_report() const { return directory_ / "report.next"; }
   Path lock() const { return directory_ / "lock"; }
   Path socket() const { return directory_ / "agent.sock"; }
   Path metrics_log() const { return directory_ / "metrics.log"; }

@@ -9,9 +9,11 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "agent/text.h"
+#include "env/posix/empty_file.h"
 
 namespace sabia::agent {
 namespace {
@@ -95,11 +97,28 @@ model::Report AsText(model::Report report) {
 }  // namespace
 
 Status Link::Write(const model::Report& report, env::Durability durability) {
-  env::PosixFiles files;
   json::object document = AsText(report).ToJson();
   document["instance"] = spec_.id;
-  return files.WriteAtomically(layout_.report(), json::serialize(document),
-                               {.mode = 0600, .durability = durability});
+  const std::string text = json::serialize(document);
+  ASSIGN_OR_RETURN(const bool written, WriteIntoEmptyFile(text, durability));
+  ++reports_;
+  if (written) return {};
+  env::PosixFiles files;
+  return files.WriteAtomically(layout_.report(), text, {.mode = 0600, .durability = durability});
+}
+
+// A directory that serves again holds two empty files, for the first report and for the second. A
+// reader may see the first one in part, which is no document, and so no report yet.
+Result<bool> Link::WriteIntoEmptyFile(const std::string& text, env::Durability durability) {
+  if (reports_ == 0) return env::FillEmptyFile(layout_.report(), text, durability);
+  const Path next = layout_.next_report();
+  ASSIGN_OR_RETURN(const bool written, env::FillEmptyFile(next, text, durability));
+  if (!written) return false;
+  if (::renameat2(AT_FDCWD, next.c_str(), AT_FDCWD, layout_.report().c_str(), RENAME_EXCHANGE) != 0)
+    return false;  // not every file system knows how
+  if (durability == env::Durability::kDurable)
+    RETURN_IF_ERROR(env::SyncDirectory(layout_.directory()));
+  return true;
 }
 
 Status Link::Write(const model::Report& report) {

@@ -41,10 +41,12 @@ class Link {
   Link(const Layout& layout, model::InstanceSpec spec) : layout_(layout), spec_(std::move(spec)) {}
   Status Listen();
   Status Write(const model::Report& report, env::Durability durability);
+  Result<bool> WriteIntoEmptyFile(const std::string& text, env::Durability durability);
   bool Poke();  // whether a daemon was there to hear it
 
   Layout layout_;
   model::InstanceSpec spec_;
+  int reports_ = 0;  // written
   env::UniqueFd lock_;
   env::UniqueFd socket_;
   // Identity of the orders file last read: device-independent enough, for each replacement makes a

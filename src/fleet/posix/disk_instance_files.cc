@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "base/log.h"
+#include "env/posix/empty_file.h"
 #include "env/posix/posix_files.h"
 
 namespace sabia::fleet {
@@ -42,7 +43,7 @@ std::string EndOfFile(env::Files& files, const env::Path& path) {
 // The document, or nothing when there is none or it is torn: after power loss that is possible.
 std::optional<json::object> ReadObject(env::Files& files, const env::Path& path) {
   const auto text = files.Read(path, kReportBytesMax);
-  if (!text) return std::nullopt;
+  if (!text || text->empty()) return std::nullopt;  // of a directory that serves again
   auto object = ParseJsonObject(*text);
   if (object) return std::move(*object);
   LogWarn("ignored '{}': {}", path.native(), object.error().message);
@@ -75,8 +76,11 @@ Status DiskInstanceFiles::Prepare(const std::string& id, const Preparation& prep
   for (const auto& [name, content] : preparation.listings) {
     RETURN_IF_ERROR(files_.WriteAtomically(directory / name, content, Volatile(kSecret)));
   }
-  return files_.WriteAtomically(directory / "spec.json", json::serialize(preparation.spec.ToJson()),
-                                Volatile(kSecret));
+  // No agent reads it yet.
+  const env::Path spec = directory / "spec.json";
+  const std::string text = json::serialize(preparation.spec.ToJson());
+  ASSIGN_OR_RETURN(const bool written, env::FillEmptyFile(spec, text, env::Durability::kVolatile));
+  return written ? Status() : files_.WriteAtomically(spec, text, Volatile(kSecret));
 }
 
 Status DiskInstanceFiles::Give(const std::string& id, const model::Orders& orders) {

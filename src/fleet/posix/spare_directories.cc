@@ -22,11 +22,16 @@
 namespace sabia::fleet {
 namespace {
 
-// As many as small jobs run at once on a large machine; each is some twenty inodes.
-constexpr std::size_t kSparesMax = 256;
+// More than small jobs run at once on most machines; each is some twenty inodes.
+constexpr std::size_t kSparesMax = 64;
 // How the file system keeps a directory, as opposed to what somebody asked for.
 constexpr unsigned kOwnFlags =
     0x00001000 /* indexed */ | 0x00080000 /* extents */ | 0x10000000 /* inline data */;
+
+// Empty, they count as missing; and a file that is there costs less than a new one
+// (env/posix/empty_file.h).
+constexpr std::array<const char*, 4> kKeptFiles = {"spec.json", "report.json", "report.next",
+                                                   "agent.err"};
 
 struct DirectoryCloser {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -98,24 +103,31 @@ class Inspection {
   unsigned flags_ = 0;
 };
 
-bool IsEmptyFile(int directory, const std::string& name) {
-  struct stat info {};
-  return ::fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISREG(info.st_mode) && info.st_size == 0;
+bool IsKept(std::string_view name) {
+  return std::find(kKeptFiles.begin(), kKeptFiles.end(), name) != kKeptFiles.end();
 }
 
-// What daemon and agent wrote beside the tree. The lock and an empty error file serve again.
+// Whether it is an empty regular file now.
+bool Empty(int directory, const char* name) {
+  const env::UniqueFd fd(
+      ::openat(directory, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  struct stat info {};
+  return fd && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) &&
+         (info.st_size == 0 || ::ftruncate(fd.get(), 0) == 0);
+}
+
+// What daemon and agent wrote beside the tree goes; files that every instance has serve again.
 bool Strip(int directory) {
   const auto entries = Entries(directory);
   if (!entries) return false;
   // An order may have been given to an agent that never read it.
   if (std::find(entries->begin(), entries->end(), "orders.json") != entries->end()) return false;
   for (const std::string& name : *entries) {
-    if (name == "root" || name == "scratch" || name == "lock") continue;
-    if (name == "agent.err" && IsEmptyFile(directory, name)) continue;
+    if (name == "root" || name == "scratch" || name == "lock" || IsKept(name)) continue;
     if (::unlinkat(directory, name.c_str(), 0) != 0) return false;
   }
-  return true;
+  return std::all_of(kKeptFiles.begin(), kKeptFiles.end(),
+                     [directory](const char* name) { return Empty(directory, name); });
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 //
 // Kept is only what nobody can tell from new: the directories of model/instance_tree.h with their
 // modes and owner, empty, without extended attributes or flags; the files of daemon and agent
-// beside them are removed. Spares are forgotten with the daemon, and removed by the next: after
-// power loss nobody knows what is in them.
+// beside them are emptied or removed. Spares are forgotten with the daemon, and removed by the
+// next: after power loss nobody knows what is in them.
 //
 // Threading: thread-safe.
 #pragma once

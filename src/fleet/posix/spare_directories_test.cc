@@ -52,7 +52,10 @@ TEST_F(Spares, WhatIsAsGoodAsNewServesAgainWithoutItsFiles) {
   EXPECT_FALSE(*files_.Exists(old));
   const env::Path next = base_.path() / "b-1-1";
   EXPECT_TRUE(spares_.Give(next));
-  EXPECT_THAT(*files_.List(next), UnorderedElementsAre("root", "scratch", "lock", "agent.err"));
+  EXPECT_THAT(*files_.List(next), UnorderedElementsAre("root", "scratch", "lock", "agent.err",
+                                                       "spec.json", "report.json", "report.next"));
+  for (const char* file : {"agent.err", "spec.json", "report.json", "report.next"})
+    EXPECT_EQ(files_.Read(next / file, 1 << 10).value_or("none"), "") << file;
   EXPECT_THAT(*files_.List(next / "scratch"), UnorderedElementsAre("tmp", "home"));
   EXPECT_FALSE(spares_.Give(base_.path() / "c-1-1"));  // there was one
 }
@@ -105,7 +108,7 @@ TEST_F(Spares, ErrorsOfAnAgentAreNotHandedOn) {
   Write(directory / "agent.err", "it went wrong");
   ASSERT_TRUE(spares_.Keep(directory));
   ASSERT_TRUE(spares_.Give(base_.path() / "b-1-1"));
-  EXPECT_FALSE(*files_.Exists(base_.path() / "b-1-1" / "agent.err"));
+  EXPECT_EQ(files_.Read(base_.path() / "b-1-1" / "agent.err", 1 << 10).value_or("none"), "");
 }
 
 TEST_F(Spares, WhatAnEarlierDaemonKeptIsRemoved) {
