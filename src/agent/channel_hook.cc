@@ -40,11 +40,22 @@ std::vector<channels::ListedObject> ShareOf(const model::ChannelSpec& channel,
   return share;
 }
 
+FastFileSet::Limits LimitsOf(const model::InstanceSpec& spec) {
+  FastFileSet::Limits out;
+  out.memory = static_cast<std::uint64_t>(spec.fastfile_bytes);
+  // What is kept on the disk is a part of the instance's volume.
+  std::int64_t disk = spec.fastfile_disk_bytes;
+  if (spec.volume_bytes > 0) disk = std::min(disk, spec.volume_bytes);
+  out.disk = static_cast<std::uint64_t>(disk);
+  return out;
+}
+
 // Input data: a channel's objects appear below /opt/ml/input/data/<channel>.
 //
 // File: an overlay over hard links, so that a program may change its copy and nobody else's.
-// FastFile: the links, read-only. Pipe: FIFOs (pipe_set.h). Where the kernel forbids mounts, a File
-// channel is copied instead, and the report says so.
+// FastFile: the links, read-only, or a file system that fetches what is read (fast_set.h). Pipe:
+// FIFOs (pipe_set.h). Where the kernel forbids mounts, a File channel is copied instead; where it
+// has no FUSE, a FastFile channel from outside is downloaded first; the report says so.
 class ChannelHook final : public Hook {
  public:
   std::string_view name() const override { return "channels"; }
@@ -61,13 +72,14 @@ class ChannelHook final : public Hook {
         return Wrap(std::move(prepared).error(), DataFailure(channel));
       }
     }
-    return {};
+    return instance.fast ? MountFast(instance) : Status();
   }
 
   void Cleanup(Instance& instance) override {
     for (const Path& target : overlays_) (void)channels::Unmount(target);
     overlays_.clear();
     instance.pipes.reset();
+    instance.fast.reset();
     env::PosixFiles files;
     (void)files.RemoveTree(instance.layout.scratch() / "channels");
     (void)files.RemoveTree(instance.layout.pins());
@@ -87,8 +99,44 @@ class ChannelHook final : public Hook {
     listed = ShareOf(channel, std::move(listed));
     fetched_ = std::any_of(listed.begin(), listed.end(),
                            [](const channels::ListedObject& object) { return !object.local(); });
+    if (fetched_ && channel.mode == model::InputMode::kFastFile && !no_fuse_) {
+      if (!instance.fast)
+        instance.fast = std::make_unique<FastFileSet>(instance.clock, LimitsOf(instance.spec));
+      instance.fast->Add(channel, std::move(listed));
+      fast_.push_back(index);
+      return {};
+    }
     ASSIGN_OR_RETURN(const auto objects, remote_.Bring(instance, listed));
     return Present(instance, channel, index, objects);
+  }
+
+  Status MountFast(Instance& instance) {
+    Status mounted = instance.no_mounts.empty()
+                         ? MakeDirectory(instance.layout.fast())
+                         : Fail(ErrorCode::kUnimplemented, "{}", instance.no_mounts);
+    if (mounted)
+      mounted = instance.fast->Mount(
+          {instance.layout.fast(), instance.layout.scratch()},
+          [&instance] { return instance.connect(instance.spec, kPipePatience); });
+    if (!mounted && mounted.error().code != ErrorCode::kUnimplemented) return mounted;
+    if (!mounted) {
+      instance.fast.reset();
+      no_fuse_ = true;
+    }
+    for (const std::size_t index : fast_) {
+      const model::ChannelSpec& channel = instance.spec.channels[index];
+      if (no_fuse_) {
+        instance.notes.push_back(fmt::format("channel '{}' was downloaded before the program: {}",
+                                             channel.name, mounted.error().message));
+        Status prepared = PrepareChannel(instance, channel, index);
+        if (!prepared) return Wrap(std::move(prepared).error(), DataFailure(channel));
+        continue;
+      }
+      RETURN_IF_ERROR(MakeDirectory(instance.layout.data() / channel.name));
+      instance.views.push_back({instance.layout.fast() / channel.name,
+                                std::string(kOptMl) + "/input/data/" + channel.name});
+    }
+    return {};
   }
 
   Status PreparePipe(Instance& instance, const model::ChannelSpec& channel, std::size_t index) {
@@ -166,10 +214,13 @@ class ChannelHook final : public Hook {
     return {};
   }
 
-  // Of one call: a pipe waits for its endpoint for as long as the program runs.
+  // Of one call: pipes and files that are read on demand wait for their endpoint for as long as the
+  // program runs.
   static constexpr Millis kPipePatience{5'000};
   RemoteData remote_;
   bool fetched_ = false;  // something of the channel at hand came from outside
+  bool no_fuse_ = false;
+  std::vector<std::size_t> fast_;  // channels of instance.fast
   std::vector<Path> overlays_;
 };
 

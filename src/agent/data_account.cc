@@ -6,11 +6,25 @@
 namespace sabia::agent {
 namespace {
 
+constexpr std::int64_t kSmallObject = 1 << 20;
+
 double InSeconds(Millis time) { return static_cast<double>(time.count()) / 1000; }
 
 // The mode or format that would help most.
 std::string_view Advice(const model::ChannelSpec& channel, const model::ChannelReport& report,
                         bool remote) {
+  if (channel.mode == model::InputMode::kFastFile) {
+    const std::int64_t each = report.fetched / std::max<std::int64_t>(1, report.objects);
+    if (each < kSmallObject && report.objects > 1)
+      return "its objects are small, and each costs a request: read by more workers at once, or "
+             "packed into larger objects, they would arrive faster; File mode fetches all of them "
+             "before the program starts";
+    if (report.reads > 0 && report.hits < report.reads / 2)
+      return "its reads jump: nothing can be fetched ahead of them; File mode fetches everything "
+             "before the program starts";
+    return "the endpoint is slower than the program: File mode fetches everything once, before the "
+           "program starts";
+  }
   if (channel.compression == "Gzip")
     return "its objects are decompressed on the way, by one thread: stored uncompressed they would "
            "arrive faster, in Pipe mode or as files in FastFile mode";
@@ -40,9 +54,16 @@ std::string DataMetricLines(const DataInterval& interval, const model::ChannelRe
   const auto bytes = static_cast<double>(now.bytes - before.bytes);
   add("InputBytes", bytes, "Bytes");
   add("InputObjects", static_cast<double>(now.objects - before.objects), "Count");
-  add("InputEpochs", static_cast<double>(now.epochs - before.epochs), "Count");
+  const bool files = now.mode == model::InputMode::kFastFile;
+  if (files) {
+    add("InputReads", static_cast<double>(now.reads - before.reads), "Count");
+    add("InputPrefetchHits", static_cast<double>(now.hits - before.hits), "Count");
+    add("InputFetchedBytes", static_cast<double>(now.fetched - before.fetched), "Bytes");
+  } else {
+    add("InputEpochs", static_cast<double>(now.epochs - before.epochs), "Count");
+  }
   add("InputStarvedTime", InSeconds(now.starved - before.starved), "Seconds");
-  add("InputBlockedTime", InSeconds(now.blocked - before.blocked), "Seconds");
+  if (!files) add("InputBlockedTime", InSeconds(now.blocked - before.blocked), "Seconds");
   if (interval.length.count() > 0)
     add("InputThroughput", bytes / InSeconds(interval.length), "Bytes/Second");
   return out;

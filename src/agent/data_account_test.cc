@@ -41,6 +41,37 @@ TEST(DataAccount, MetricLinesAreDifferences) {
                 line("InputThroughput", "5E2", "Bytes/Second"));
 }
 
+TEST(DataAccount, FilesReadOnDemandHaveReadsAndHits) {
+  model::ChannelReport before;
+  before.name = "train";
+  before.mode = model::InputMode::kFastFile;
+  model::ChannelReport now = before;
+  now.reads = 10;
+  now.hits = 8;
+  now.fetched = 1000;
+  const std::string lines =
+      DataMetricLines({"job/algo-1", FromUnixMillis(77), Millis(60'000)}, before, now);
+  EXPECT_THAT(lines, HasSubstr(R"("name":"InputReads","value":1E1)"));
+  EXPECT_THAT(lines, HasSubstr(R"("name":"InputPrefetchHits","value":8E0)"));
+  EXPECT_THAT(lines, HasSubstr(R"("name":"InputFetchedBytes","value":1E3)"));
+  EXPECT_THAT(lines, testing::Not(HasSubstr("InputEpochs")));
+}
+
+TEST(DataAccount, AdviceForFastFileFollowsTheReads) {
+  model::ChannelSpec channel;
+  channel.mode = model::InputMode::kFastFile;
+  model::ChannelReport report = Starved(60);
+  report.objects = 100;
+  report.fetched = 100 * 50'000;
+  report.reads = 100;
+  EXPECT_THAT(*StarvedNote(channel, report, Seconds(60), true), HasSubstr("objects are small"));
+  report.fetched = std::int64_t{100} << 30;
+  EXPECT_THAT(*StarvedNote(channel, report, Seconds(60), true), HasSubstr("reads jump"));
+  report.hits = 90;
+  EXPECT_THAT(*StarvedNote(channel, report, Seconds(60), true),
+              HasSubstr("slower than the program"));
+}
+
 TEST(DataAccount, NotesOnlyWhatMatters) {
   model::ChannelSpec channel;
   channel.name = "train";

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/fast_set.h"
 #include "agent/layout.h"
 #include "agent/pipe_set.h"
 #include "agent/sandbox.h"
@@ -49,7 +50,8 @@ struct Instance {
   std::vector<std::string> notes;
   std::unique_ptr<channels::CheckpointSync> checkpoints;  // of jobs with a CheckpointConfig
   std::unique_ptr<PipeSet> pipes;                         // of jobs with Pipe channels
-  std::vector<model::ChannelReport> channels;             // the others
+  std::unique_ptr<FastFileSet> fast;           // of jobs with FastFile channels from outside
+  std::vector<model::ChannelReport> channels;  // the others
   std::int64_t restored_files = 0;
   std::int64_t restored_bytes = 0;
 };

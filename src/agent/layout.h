@@ -11,6 +11,7 @@
 //       code/
 //     scratch/                   removed at the end
 //       channels/<i>/{lower,upper,work}      layers of the i-th channel's overlay
+//       channels/fast/<channel>  FastFile channels from outside: a mount of the agent's own
 //       pins/                    links to the objects of the cache that this instance uses
 //       tmp/                     /tmp
 //       home/                    /root
@@ -62,6 +63,7 @@ class Layout {
   Path channel_scratch(std::size_t index) const {
     return scratch() / "channels" / std::to_string(index);
   }
+  Path fast() const { return scratch() / "channels" / "fast"; }
   Path pins() const { return scratch() / "pins"; }
   Path tmp() const { return scratch() / "tmp"; }
   Path home() const { return scratch() / "home"; }

@@ -36,7 +36,7 @@ constexpr Millis kFlushReserveMax{10'000};
 // How long a phase lasts before the daemon hears of it. A trivial job is over by then, and costs
 // the daemon one look instead of four.
 constexpr Millis kTellAfter{100};
-// How old the report of Pipe channels may be.
+// How old the report of Pipe channels and of files read on demand may be.
 constexpr Millis kDataPublishInterval{5'000};
 
 std::chrono::nanoseconds Nanos(Millis ms) { return ms; }
@@ -82,7 +82,7 @@ void Supervisor::Run() {
   Enter(AgentPhase::kDone);
   // A worker that hangs in a network call cannot be joined; nothing of the instance depends on it
   // any more.
-  if (abandoned_) ::_exit(0);
+  if (abandoned_ || fast_hangs_) ::_exit(0);
 }
 
 Status Supervisor::Prepare() {
@@ -140,11 +140,10 @@ Status Supervisor::StartProgram() {
   if (!started) return fail(started.error(), false);
   running_ = true;
   pump_->Start(program_.TakeOutput());
-  if (instance_.pipes) {
-    data_metered_ = instance_.pipes->Reports();
-    data_metered_at_ = data_published_at_ = parts_.clock.Mono();
-    instance_.pipes->Start();
-  }
+  if (instance_.pipes) instance_.pipes->Start();
+  if (instance_.fast) instance_.fast->Start();
+  data_metered_ = StreamReports();
+  data_metered_at_ = data_published_at_ = parts_.clock.Mono();
   if (instance_.checkpoints) {
     if (const Status following = instance_.checkpoints->Start(); !following)
       return fail(following.error(), false);
@@ -156,13 +155,15 @@ void Supervisor::Supervise() {
   while (true) {
     if (const auto end = program_.Reap()) {
       if (instance_.checkpoints) instance_.checkpoints->Halt();
-      return RecordEnd(*end);
+      RecordEnd(*end);
+      return WatchStreams();  // data that failed may be why it ended
     }
-    WatchPipes();
+    WatchStreams();
     DriveStop();
     PublishIfNews();
     std::vector<int> fds = program_.WaitFds();
     if (instance_.pipes && !input_failure_) fds.push_back(instance_.pipes->news());
+    if (instance_.fast && !input_failure_) fds.push_back(instance_.fast->news());
     Poll(fds);
   }
 }
@@ -211,13 +212,24 @@ bool Supervisor::InputFailed() const {
          !(ended_by_itself_ && report_.exit_code == 0);
 }
 
-void Supervisor::WatchPipes() {
-  if (!instance_.pipes || worker_busy_) return;
+std::vector<model::ChannelReport> Supervisor::StreamReports() const {
+  std::vector<model::ChannelReport> out;
+  if (instance_.pipes) out = instance_.pipes->Reports();
+  if (instance_.fast) {
+    for (model::ChannelReport& channel : instance_.fast->Reports())
+      out.push_back(std::move(channel));
+  }
+  return out;
+}
+
+void Supervisor::WatchStreams() {
+  if (!HasStreams() || worker_busy_) return;
   const MonoTime now = parts_.clock.Mono();
   if (now - data_metered_at_ >= kDataMetricsInterval) WriteDataMetrics();
   if (now - data_published_at_ >= kDataPublishInterval) Publish();
   if (input_failure_) return;
-  input_failure_ = instance_.pipes->failure();
+  if (instance_.pipes) input_failure_ = instance_.pipes->failure();
+  if (instance_.fast && !input_failure_) input_failure_ = instance_.fast->failure();
   // The program has its grace: what it has learnt so far may be worth a checkpoint.
   if (input_failure_) BeginStop(StopReason::kInputFailed, std::nullopt);
 }
@@ -227,7 +239,7 @@ void Supervisor::WriteDataMetrics() {
   const DataInterval interval{instance_.spec.job_name + "/" + instance_.spec.host,
                               parts_.clock.Wall(),
                               std::chrono::duration_cast<Millis>(now - data_metered_at_)};
-  std::vector<model::ChannelReport> reports = instance_.pipes->Reports();
+  std::vector<model::ChannelReport> reports = StreamReports();
   std::string lines;
   for (std::size_t i = 0; i < reports.size(); ++i)
     lines += DataMetricLines(interval, data_metered_[i], reports[i]);
@@ -239,10 +251,11 @@ void Supervisor::WriteDataMetrics() {
   if (log) (void)env::WriteAll(log->get(), lines);
 }
 
-void Supervisor::StopPipes() {
-  if (!instance_.pipes || abandoned_) return;
+void Supervisor::StopStreams() {
+  if (!HasStreams() || abandoned_) return;
   (void)OnWorker([this]() -> Status {
-    instance_.pipes->Stop();
+    if (instance_.fast) fast_hangs_ = !instance_.fast->Stop();
+    if (instance_.pipes) instance_.pipes->Stop();
     return {};
   });
   if (abandoned_) return;
@@ -250,15 +263,22 @@ void Supervisor::StopPipes() {
   const auto began = report_.began.find(AgentPhase::kTraining);
   const Millis trained =
       began == report_.began.end() ? Millis(0) : parts_.clock.Wall() - began->second;
-  for (std::string& note : instance_.pipes->Notes(trained))
-    instance_.notes.push_back(std::move(note));
-  for (model::ChannelReport& channel : instance_.pipes->Reports())
+  std::vector<std::string> notes;
+  if (instance_.pipes) notes = instance_.pipes->Notes(trained);
+  if (instance_.fast) {
+    for (std::string& note : instance_.fast->Notes(trained)) notes.push_back(std::move(note));
+  }
+  for (std::string& note : notes) instance_.notes.push_back(std::move(note));
+  for (model::ChannelReport& channel : StreamReports())
     instance_.channels.push_back(std::move(channel));
   instance_.pipes.reset();
+  // What hangs keeps its memory until the process ends.
+  if (fast_hangs_) (void)instance_.fast.release();
+  instance_.fast.reset();
 }
 
 void Supervisor::AfterProgram() {
-  StopPipes();
+  StopStreams();
   if (!report_.error.empty() || orders_.dismiss) return;
   if (InputFailed()) {
     FlushCheckpoints();
@@ -388,6 +408,8 @@ void Supervisor::TakeOrders(const model::Orders& orders) {
 void Supervisor::KillProgram() {
   if (!running_) return;
   if (instance_.checkpoints) instance_.checkpoints->Freeze();
+  // A process that waits for a file can be killed, but not by every kernel at once.
+  if (instance_.fast) instance_.fast->Cancel();
   program_.Kill();
 }
 
@@ -491,8 +513,8 @@ void Supervisor::FillReport() {
   for (std::string& note : report_.notes)
     note = ContractText(instance_.spec, instance_.layout, std::move(note));
   if (!worker_busy_) report_.channels = instance_.channels;
-  if (!worker_busy_ && instance_.pipes) {
-    for (model::ChannelReport& channel : instance_.pipes->Reports())
+  if (!worker_busy_ && HasStreams()) {
+    for (model::ChannelReport& channel : StreamReports())
       report_.channels.push_back(std::move(channel));
     data_published_at_ = parts_.clock.Mono();
   }

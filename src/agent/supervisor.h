@@ -43,7 +43,7 @@ class Supervisor {
   void Supervise();
   void RecordEnd(const ProgramEnd& end);
   void AfterProgram();
-  void StopPipes();
+  void StopStreams();
   bool InputFailed() const;  // and that is why the program ended
   void FlushCheckpoints();
   void AwaitUploadOrder();
@@ -66,8 +66,10 @@ class Supervisor {
   void FillReport();
   void Publish();
   void PublishIfNews();
-  // Looks at the Pipe channels: their failures, their metrics.
-  void WatchPipes();
+  // Looks at the channels that bring data while the program runs: their failures, their metrics.
+  void WatchStreams();
+  bool HasStreams() const { return instance_.pipes || instance_.fast; }
+  std::vector<model::ChannelReport> StreamReports() const;
   void WriteDataMetrics();
   void KillProgram();
   void Blame(const Error& error, bool users_fault);
@@ -94,12 +96,13 @@ class Supervisor {
   std::uint64_t metrics_published_ = 0;
   channels::CheckpointStats stats_published_;
   std::optional<Error> input_failure_;
-  std::vector<model::ChannelReport> data_metered_;  // Pipe channels, as the last metrics saw them
+  std::vector<model::ChannelReport> data_metered_;  // StreamReports, as the last metrics saw them
   MonoTime data_metered_at_;
   MonoTime data_published_at_;
   bool worker_busy_ = false;  // the instance is the worker's
   std::vector<std::string> hook_notes_;
-  bool abandoned_ = false;  // a worker hangs in a call that nobody waits for any more
+  bool fast_hangs_ = false;  // requests of FastFile channels still run
+  bool abandoned_ = false;   // a worker hangs in a call that nobody waits for any more
 };
 
 }  // namespace sabia::agent

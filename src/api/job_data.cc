@@ -16,6 +16,16 @@ json::object ToJson(const model::ChannelReport& channel) {
   json::object out{{"ChannelName", channel.name}, {"InputMode", Name(channel.mode)},
                    {"Way", channel.way},          {"Hosts", channel.hosts},
                    {"Objects", channel.objects},  {"Bytes", channel.bytes}};
+  const bool stream = channel.way == "stream";
+  if (stream) {
+    out["Reads"] = channel.reads;
+    out["PrefetchHits"] = channel.hits;
+    out["FetchedBytes"] = channel.fetched;
+    out["StarvedSeconds"] = InSeconds(channel.starved);
+    out["ServedSeconds"] = InSeconds(channel.served);
+  }
+  if ((stream || channel.mode == model::InputMode::kPipe) && channel.served.count() > 0)
+    out["BytesPerSecond"] = static_cast<double>(channel.bytes) / InSeconds(channel.served);
   if (channel.mode != model::InputMode::kPipe) return out;
   out["Epochs"] = channel.epochs;
   out["EpochsDelivered"] = channel.epochs_delivered;
@@ -24,8 +34,6 @@ json::object ToJson(const model::ChannelReport& channel) {
   out["StarvedSeconds"] = InSeconds(channel.starved);
   out["BlockedSeconds"] = InSeconds(channel.blocked);
   out["UnopenedSeconds"] = InSeconds(channel.unopened);
-  if (channel.served.count() > 0)
-    out["BytesPerSecond"] = static_cast<double>(channel.bytes) / InSeconds(channel.served);
   return out;
 }
 

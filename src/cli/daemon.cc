@@ -200,8 +200,12 @@ class DaemonImpl final : public Daemon {
     control::WorkerSettings& worker = options.controller.worker;
     worker.rules.reclaim_notice = options_.spot_notice;
     worker.rules.stop_grace = options_.stop_grace;
-    worker.spec = {http_url_, options_.python, options_.stop_grace,
-                   static_cast<std::int64_t>(options_.cache_gib * (1LL << 30))};
+    worker.spec = {http_url_,
+                   options_.python,
+                   options_.stop_grace,
+                   static_cast<std::int64_t>(options_.cache_gib * (1LL << 30)),
+                   options_.fastfile_mib << 20,
+                   static_cast<std::int64_t>(options_.fastfile_disk_gib * (1LL << 30))};
     ASSIGN_OR_RETURN(control_,
                      control::LocalControl::Create({*resources_, *series_, *objects_, *buckets_,
                                                     *authority_, files_, clock_, random_},

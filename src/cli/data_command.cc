@@ -24,14 +24,21 @@ std::string Size(double bytes) {
 std::string_view WayOf(const json::object& channel) {
   const auto way = FindString(channel, "Way").value_or("-");
   if (way == "view") return "view, not copied";
+  if (way == "stream") return "read on demand";
   return way == "copy" ? "copied" : way == "download" ? "downloaded" : way;
 }
 
-// A part of the time that epochs were open.
+// A part of the time that epochs were open, or that the program could read.
 std::string Share(const json::object& channel, std::string_view member) {
   const double served = GetDouble(channel, "ServedSeconds");
   if (served <= 0) return "-";
   return fmt::format("{:.0f} %", 100 * GetDouble(channel, member) / served);
+}
+
+std::string HitShare(const json::object& channel) {
+  const double reads = GetDouble(channel, "Reads");
+  return reads <= 0 ? "-"
+                    : fmt::format("{:.0f} %", 100 * GetDouble(channel, "PrefetchHits") / reads);
 }
 
 void AddRow(Table& table, const json::object& channel) {
@@ -44,8 +51,8 @@ void AddRow(Table& table, const json::object& channel) {
   table.Add({GetString(channel, "ChannelName"), GetString(channel, "InputMode"),
              std::string(WayOf(channel)), std::to_string(GetInt(channel, "Objects")),
              Size(GetDouble(channel, "Bytes")), epochs, rate ? Size(*rate) + "/s" : "-",
-             pipe ? Share(channel, "StarvedSeconds") : "-",
-             pipe ? Share(channel, "BlockedSeconds") : "-"});
+             Share(channel, "StarvedSeconds"), pipe ? Share(channel, "BlockedSeconds") : "-",
+             HitShare(channel)});
 }
 
 void PrintStat(const json::object& stat) {
@@ -56,8 +63,8 @@ void PrintStat(const json::object& stat) {
     std::printf("no channel has brought data yet\n");
     return;
   }
-  Table table(
-      {"CHANNEL", "MODE", "WAY", "OBJECTS", "BYTES", "EPOCHS", "RATE", "STARVED", "BLOCKED"});
+  Table table({"CHANNEL", "MODE", "WAY", "OBJECTS", "BYTES", "EPOCHS", "RATE", "STARVED", "BLOCKED",
+               "AHEAD"});
   for (const json::value& channel : *channels) AddRow(table, channel.as_object());
   std::printf("\n%s", table.ToString().c_str());
 }
@@ -80,15 +87,17 @@ int ShowStat(const Invocation& invocation, const StatArguments& arguments) {
 void AddDataCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("data", "Input data of jobs");
   command->require_subcommand(1);
-  CLI::App* stat = command->add_subcommand(
-      "stat", "How data reached a job's program, and in Pipe mode who waited for whom");
+  CLI::App* stat =
+      command->add_subcommand("stat", "How data reached a job's program, and who waited for whom");
   auto arguments = std::make_shared<StatArguments>();
   stat->add_option("job", arguments->job, "The job")->required();
   stat->add_flag("--json", arguments->as_json, "Print JSON");
   stat->footer(
       "STARVED is the part of an open epoch's time in which the pipe stood empty: a program that "
       "read waited for data. BLOCKED is the part in which it stood full: data waited for the "
-      "program. Numbers of running jobs are a few seconds old.");
+      "program. Of files that are read on demand (FastFile), STARVED is the part of the program's "
+      "time in which a read waited, and AHEAD the part of the reads whose bytes had been fetched "
+      "before. Numbers of running jobs are a few seconds old.");
   stat->callback([&invocation, arguments] {
     invocation.run = [&invocation, arguments] { return ShowStat(invocation, *arguments); };
   });

@@ -111,6 +111,16 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
+      ->add_option("--fastfile-mib", daemon.fastfile_mib,
+                   "Memory per instance for what FastFile channels of buckets outside fetch ahead")
+      ->check(CLI::Range(16, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--fastfile-disk-gib", daemon.fastfile_disk_gib,
+                   "Disk per instance for what FastFile channels of buckets outside read again")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
       ->add_option("--log-level", arguments->log_level,
                    "Of the daemon's own log, on standard error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))

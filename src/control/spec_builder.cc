@@ -172,6 +172,8 @@ Result<fleet::Preparation> BuildSpec(const SpecInput& input, const SpecSettings&
   spec.channels = input.channels.channels;
   spec.cache = paths.cache().native();
   spec.cache_bytes = settings.cache_bytes;
+  spec.fastfile_bytes = settings.fastfile_bytes;
+  spec.fastfile_disk_bytes = settings.fastfile_disk_bytes;
   out.listings = input.channels.listings;
   spec.stop_grace = settings.stop_grace;
   spec.python = settings.python;

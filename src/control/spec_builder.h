@@ -23,7 +23,9 @@ struct SpecSettings {
   std::string endpoint;  // "http://127.0.0.1:9000"
   std::string python = "/usr/bin/python3";
   Millis stop_grace{120'000};
-  std::int64_t cache_bytes = std::int64_t{20} << 30;  // of objects outside, kept between jobs
+  std::int64_t cache_bytes = std::int64_t{20} << 30;      // of objects outside, kept between jobs
+  std::int64_t fastfile_bytes = std::int64_t{256} << 20;  // of memory, per instance
+  std::int64_t fastfile_disk_bytes = 0;                   // of disk, per instance
 };
 
 struct SpecInput {

@@ -1,7 +1,7 @@
 #include "fastfile/fuse_mount.h"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/log.h"
+#include "base/check.h"
 #include "fastfile/fuse_operations.h"
 
 namespace sabia::fastfile {
@@ -74,7 +74,13 @@ void FuseMount::Stop() {
 
 void FuseMount::Serve() {
   fuse_buf buffer{};
-  pollfd wanted[2] = {{::fuse_session_fd(session_), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+  // Exclusive: a request wakes one thread, not all.
+  const env::UniqueFd events(::epoll_create1(EPOLL_CLOEXEC));
+  const int device = ::fuse_session_fd(session_);
+  epoll_event request{.events = EPOLLIN | EPOLLEXCLUSIVE, .data = {.fd = device}};
+  epoll_event stop{.events = EPOLLIN, .data = {.fd = stop_.get()}};
+  CHECK(::epoll_ctl(events.get(), EPOLL_CTL_ADD, device, &request) == 0);
+  CHECK(::epoll_ctl(events.get(), EPOLL_CTL_ADD, stop_.get(), &stop) == 0);
   while (::fuse_session_exited(session_) == 0) {
     const int n = ::fuse_session_receive_buf(session_, &buffer);
     if (n > 0) {
@@ -82,8 +88,8 @@ void FuseMount::Serve() {
       continue;
     }
     if (n == 0 || (n != -EAGAIN && n != -EINTR)) break;
-    ::poll(wanted, 2, -1);
-    if (wanted[1].revents != 0) break;
+    epoll_event seen{};
+    if (::epoll_wait(events.get(), &seen, 1, -1) == 1 && seen.data.fd == stop_.get()) break;
   }
   std::free(buffer.mem);
 }

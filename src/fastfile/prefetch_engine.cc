@@ -17,6 +17,7 @@ constexpr std::uint64_t kTellStep = 64 << 10;
 // A request that nobody wants any more is finished when only so much is missing: breaking it off
 // costs a connection.
 constexpr std::uint64_t kWorthFinishing = 1 << 20;
+constexpr Millis kAwayPause{100};
 constexpr int kTriesMax = 3;  // of content that is wrong
 // Files that nobody has opened yet take at most this share of the memory.
 constexpr std::uint64_t kAheadShare = 4;
@@ -118,6 +119,7 @@ void PrefetchEngine::Cancel() {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
+    cancelled_.notify_all();
     for (auto& [token, where] : parked_) {
       for (std::unique_ptr<PendingRead>& read : where.first->waiting)
         ready.push_back({std::move(read), EIO, {}, {}});
@@ -176,12 +178,19 @@ void PrefetchEngine::Want(Handle& handle, Range range, std::unique_ptr<PendingRe
   const ReadPattern::Advice advice =
       handle.pattern.Observe(range, waits != nullptr, RoomOfReader());
   for (const Range& unwanted : advice.forget) Forget(*object, unwanted);
-  if (waits) Await(object, range, std::move(waits));
+  if (waits) Await(object, InPieces(range, handle.file), std::move(waits));
   for (const Range& ahead : advice.fetch) {
     if (Cover(object, ahead, false)) continue;
     handle.pattern.Lost({ahead.begin, tree_.SizeOf(handle.file)});
     break;
   }
+}
+
+// What is to be kept is fetched in whole pieces.
+Range PrefetchEngine::InPieces(Range range, std::uint32_t file) const {
+  if (options_.cache == nullptr) return range;
+  const std::uint64_t end = (range.end + kBlockSize - 1) / kBlockSize * kBlockSize;
+  return {range.begin / kBlockSize * kBlockSize, std::min(end, tree_.SizeOf(file))};
 }
 
 void PrefetchEngine::FetchFollowing(Handle& handle) {
@@ -378,13 +387,16 @@ void PrefetchEngine::Fetch(const std::shared_ptr<Part>& part,
     if (stopped_ || part->state != Part::State::kQueued) return;  // fetched by now, or not wanted
     part->state = Part::State::kFetching;
     part->memory = blocks_.Take(part->range.size());
-    ++ChannelOf(part->object->file).stats.requests;
   }
+  const bool kept = ReadFromDisk(*part);
   Status got;
-  for (int tries = 1;; ++tries) {
+  for (int tries = 1; !kept; ++tries) {
     got = client ? ReadPart(*part, **client) : Status(tl::make_unexpected(client.error()));
     if (got || !client || !TryAgain(*part, got.error(), tries)) break;
   }
+  // By now whoever waited has its bytes.
+  if (got && !kept && options_.cache != nullptr)
+    options_.cache->Keep(*part, tree_.SizeOf(part->object->file));
   ReadyList ready;
   {
     const std::lock_guard lock(mutex_);
@@ -402,14 +414,25 @@ void PrefetchEngine::Fetch(const std::shared_ptr<Part>& part,
   Answer(std::move(ready));
 }
 
+bool PrefetchEngine::ReadFromDisk(Part& part) {
+  const std::uint32_t file = part.object->file;
+  if (options_.cache == nullptr || !options_.cache->Read(part, tree_.SizeOf(file))) return false;
+  const std::lock_guard lock(mutex_);
+  ChannelOf(file).stats.from_disk += part.range.size();
+  part.filled = part.range.size();
+  return true;
+}
+
 bool PrefetchEngine::TryAgain(Part& part, const Error& error, int tries) {
   if (stopped_) return false;
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (part.state == Part::State::kGone) return false;
   if (error.code == ErrorCode::kCorrupt) return tries < kTriesMax;
   // The endpoint is away for longer than the client's patience. What nobody waits for can wait.
   const bool away = error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
-  return away && part.urgent;
+  if (!away || !part.urgent) return false;
+  // The client has been patient already; this is for one that gives up at once.
+  return !cancelled_.wait_for(lock, kAwayPause, [this] { return stopped_.load(); });
 }
 
 Status PrefetchEngine::ReadPart(Part& part, wire::S3Client& client) {
@@ -424,6 +447,10 @@ Status PrefetchEngine::ReadPart(Part& part, wire::S3Client& client) {
                             .length = part.range.size() - at,
                             .whole = whole};
   if (range.length == 0) return {};
+  {
+    const std::lock_guard lock(mutex_);
+    ++ChannelOf(file).stats.requests;
+  }
   RETURN_IF_ERROR(client.Read(range, [&](std::string_view data) -> Status {
     if (stopped_) return sabia::Fail(ErrorCode::kTimeout, "stopped");
     part.Fill(at, data);

@@ -13,11 +13,13 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <optional>
 #include <unordered_map>
 
 #include "env/clock.h"
+#include "fastfile/disk_cache.h"
 #include "fastfile/fetch_pool.h"
 #include "fastfile/file_tree.h"
 #include "fastfile/order_pattern.h"
@@ -30,7 +32,8 @@ struct EngineOptions {
   std::size_t connections = 32;
   std::uint64_t whole_max = 1 << 20;  // objects up to this size come in one request
   PatternLimits pattern;
-  int news = -1;  // eventfd, written when failure() has something to say
+  int news = -1;               // eventfd, written when failure() has something to say
+  DiskCache* cache = nullptr;  // outlives the engine; may be absent
 };
 
 // What happened in a channel so far.
@@ -41,6 +44,7 @@ struct ChannelStats {
   std::uint64_t bytes = 0;  // given to readers
   std::uint64_t requests = 0;
   std::uint64_t fetched = 0;            // bytes from the endpoint
+  std::uint64_t from_disk = 0;          // bytes from the disk cache
   std::chrono::nanoseconds starved{0};  // at least one reader waited
 };
 
@@ -96,6 +100,7 @@ class PrefetchEngine {
   // With mutex_ held.
   std::shared_ptr<Object> ObjectOf(std::uint32_t file);
   void Want(Handle& handle, Range range, std::unique_ptr<PendingRead> waits);
+  Range InPieces(Range range, std::uint32_t file) const;
   void FetchFollowing(Handle& handle);
   bool Cover(const std::shared_ptr<Object>& object, Range range, bool urgent);
   bool AddPart(const std::shared_ptr<Object>& object, Range range, bool urgent);
@@ -115,6 +120,7 @@ class PrefetchEngine {
   // Without.
   static void Answer(ReadyList ready);
   void Fetch(const std::shared_ptr<Part>& part, const Result<wire::S3Client*>& client);
+  bool ReadFromDisk(Part& part);
   Status ReadPart(Part& part, wire::S3Client& client);
   Status Arrived(Part& part, std::uint64_t filled);
   bool TryAgain(Part& part, const Error& error, int tries);
@@ -125,6 +131,7 @@ class PrefetchEngine {
   BlockPool blocks_;
   std::atomic<bool> stopped_{false};
   mutable std::mutex mutex_;
+  std::condition_variable cancelled_;
   std::vector<Channel> channels_;
   std::unordered_map<std::uint32_t, std::shared_ptr<Object>> objects_;
   std::unordered_map<const void*, std::pair<Part*, std::uint32_t>> parked_;

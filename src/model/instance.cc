@@ -147,6 +147,8 @@ void AddData(const InstanceSpec& s, json::object& out) {
   out["external_buckets"] = s.external_buckets;
   out["cache"] = s.cache;
   out["cache_bytes"] = s.cache_bytes;
+  out["fastfile_bytes"] = s.fastfile_bytes;
+  out["fastfile_disk_bytes"] = s.fastfile_disk_bytes;
   out["volume_bytes"] = s.volume_bytes;
 }
 
@@ -171,6 +173,8 @@ void ReadData(FieldReader& in, InstanceSpec& s) {
   in.Object("external_buckets", s.external_buckets);
   in.Text("cache", s.cache);
   in.Integer("cache_bytes", s.cache_bytes);
+  in.Integer("fastfile_bytes", s.fastfile_bytes);
+  in.Integer("fastfile_disk_bytes", s.fastfile_disk_bytes);
   in.Integer("volume_bytes", s.volume_bytes);
 }
 
@@ -292,7 +296,10 @@ json::object ChannelReport::ToJson() const {
           {"unopened_ms", unopened.count()},
           {"starved_ms", starved.count()},
           {"blocked_ms", blocked.count()},
-          {"served_ms", served.count()}};
+          {"served_ms", served.count()},
+          {"reads", reads},
+          {"hits", hits},
+          {"fetched", fetched}};
 }
 
 Result<ChannelReport> ChannelReport::FromJson(const json::object& document) {
@@ -311,6 +318,9 @@ Result<ChannelReport> ChannelReport::FromJson(const json::object& document) {
   in.Duration("starved_ms", c.starved);
   in.Duration("blocked_ms", c.blocked);
   in.Duration("served_ms", c.served);
+  in.Integer("reads", c.reads);
+  in.Integer("hits", c.hits);
+  in.Integer("fetched", c.fetched);
   RETURN_IF_ERROR(in.status());
   return c;
 }
@@ -333,6 +343,9 @@ void AddChannel(std::vector<ChannelReport>& sum, const ChannelReport& one) {
   same->starved += one.starved;
   same->blocked += one.blocked;
   same->served += one.served;
+  same->reads += one.reads;
+  same->hits += one.hits;
+  same->fetched += one.fetched;
 }
 
 json::object Report::ToJson() const {

@@ -123,8 +123,10 @@ struct InstanceSpec {
   std::string session_token;
   // Buckets of the job that live elsewhere, by name: how to reach each (wire/external_buckets.h).
   json::object external_buckets;
-  std::string cache;              // directory of objects of such buckets, shared by all instances
-  std::int64_t cache_bytes = 0;   // kept there when no job uses them
+  std::string cache;             // directory of objects of such buckets, shared by all instances
+  std::int64_t cache_bytes = 0;  // kept there when no job uses them
+  std::int64_t fastfile_bytes = std::int64_t{256} << 20;  // of memory, for all FastFile channels
+  std::int64_t fastfile_disk_bytes = 0;                   // … and of disk, for their next epochs
   std::int64_t volume_bytes = 0;  // VolumeSizeInGB: what downloaded channels may take; 0: no limit
 
   json::object ToJson() const;
@@ -171,12 +173,13 @@ struct FinalMetric {
   static Result<FinalMetric> FromJson(const json::object& document);
 };
 
-// How a channel's data reached the program. File and FastFile channels have their numbers from the
-// start; those of a Pipe channel grow. Times are of the agent's side of the pipes.
+// How a channel's data reached the program. Channels of files have their numbers from the start;
+// those of pipes and streams grow. Times are of the agent's side of the pipes.
 struct ChannelReport {
   std::string name;
   InputMode mode = InputMode::kFile;
-  std::string way;  // "view" (links, nothing was copied), "copy", "download", "pipe"
+  // "view" (links, nothing was copied), "copy", "download", "pipe", "stream" (fetched when read)
+  std::string way;
   std::int64_t hosts = 1;
   std::int64_t objects = 0;
   std::int64_t bytes = 0;
@@ -187,6 +190,11 @@ struct ChannelReport {
   Millis starved{0};  // the pipe was empty: the program, if it read, waited for data
   Millis blocked{0};  // the pipe was full: data waited for the program
   Millis served{0};   // an epoch was open
+  // Of "stream", whose objects and bytes are those that were read: requests of the program's
+  // kernel, those whose bytes were there already, bytes that came from the endpoint.
+  std::int64_t reads = 0;
+  std::int64_t hits = 0;
+  std::int64_t fetched = 0;
 
   json::object ToJson() const;
   static Result<ChannelReport> FromJson(const json::object& document);

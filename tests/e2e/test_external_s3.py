@@ -256,3 +256,105 @@ def test_a_killed_agent_goes_on_where_it_was(inside, outside, proxy, bucket, nam
     assert f"digest big {hashlib.sha256(data).hexdigest()}" in inside.lines(again)
     assert proxy.stats()["bytes"] < piece
     assert "1 of 1 objects were on the disk already" in inside.sabia("jobs", again).stdout
+
+
+# Reads a large object in order, backwards and with a stride, and small ones in order; prints digests.
+READ = """
+import hashlib, os
+root = "/opt/ml/input/data/train/"
+whole = open(root + "big", "rb").read()
+print("big", hashlib.sha256(whole).hexdigest())
+pieces = []
+with open(root + "big", "rb", buffering=0) as f:
+    os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    for at in list(range(0, len(whole), 3_000_001)) + list(range(len(whole) - 5, 0, -2_000_003)):
+        pieces.append(os.pread(f.fileno(), 70_000, at) == whole[at:at + 70_000])
+print("pieces", len(pieces), all(pieces))
+for name in sorted(os.listdir(root + "small")):
+    print("small", name, hashlib.sha256(open(root + "small/" + name, "rb").read()).hexdigest())
+"""
+
+
+def needs_fuse():
+    try:
+        os.close(os.open("/dev/fuse", os.O_RDWR))
+    except OSError as error:
+        pytest.skip(f"needs /dev/fuse: {error}")
+
+
+def fast(inside, name, code, bucket, **changes):
+    inside.script(name, code, InputDataConfig=[channel(f"s3://{bucket}/in/")],
+                  AlgorithmSpecification={"TrainingImage": "sabia/python:3", "TrainingInputMode": "FastFile"},
+                  **changes)
+    return name
+
+
+def test_fastfile_reads_through_a_bad_network(inside, outside, proxy, bucket, name):
+    needs_fuse()
+    big = os.urandom(25_000_000)
+    outside.s3.put_object(Bucket=bucket, Key="in/big", Body=big)
+    wanted = [f"big {hashlib.sha256(big).hexdigest()}"]
+    for i in range(40):
+        data = os.urandom(i * 1000)
+        outside.s3.put_object(Bucket=bucket, Key=f"in/small/{i:03}", Body=data)
+        wanted.append(f"small {i:03} {hashlib.sha256(data).hexdigest()}")
+    proxy.faults(fail=6, truncate=5, reset=5, retry_after=0, contains="in/")
+    fast(inside, name, READ, bucket)
+    seen = inside.wait(name)
+    assert seen["TrainingJobStatus"] == "Completed", seen
+    lines = inside.lines(name)
+    assert [line for line in lines if line.startswith(("big", "small"))] == wanted
+    assert any(line.startswith("pieces ") and line.endswith("True") for line in lines), lines
+    assert not (inside.home / "cache" / "objects").exists(), "nothing is downloaded first"
+    stat = json.loads(inside.sabia("data", "stat", name, "--json").stdout)["Channels"][0]
+    assert stat["Way"] == "stream" and stat["Bytes"] > 25_000_000, stat
+    assert stat["FetchedBytes"] > 0 and 0 < stat["PrefetchHits"] <= stat["Reads"], stat
+    assert "read on demand" in inside.sabia("data", "stat", name).stdout
+
+
+def test_fastfile_never_mixes_versions(inside, outside, bucket, name):
+    needs_fuse()
+    outside.s3.put_object(Bucket=bucket, Key="in/big", Body=b"a" * 40_000_000)
+    code = ("import os, time\n"
+            "f = open('/opt/ml/input/data/train/big', 'rb', buffering=0)\n"
+            "print('first', os.pread(f.fileno(), 10, 0), flush=True)\n"
+            "while not os.path.exists('/opt/ml/checkpoints/go'): time.sleep(0.02)\n"
+            "seen = {bytes([b]) for at in range(0, 40_000_000, 1_000_000) for b in os.pread(f.fileno(), 9, at)}\n"
+            "print('never', seen)\n")
+    fast(inside, name, code, bucket)
+    inside.wait_for_line(name, "first b'aaaaaaaaaa'", seconds=60)
+    outside.s3.put_object(Bucket=bucket, Key="in/big", Body=b"b" * 40_000_000)
+    go = next((inside.home / "instances").glob("*/root/checkpoints"))
+    (go / "go").write_text("")
+    seen = inside.wait(name)
+    assert seen["TrainingJobStatus"] == "Failed", seen
+    assert "Data download failed:channel 'train'" in seen["FailureReason"], seen
+    assert f"s3://{bucket}/in/big" in seen["FailureReason"], seen
+    assert not any("never" in line for line in inside.lines(name))
+
+
+def test_a_killed_agent_leaves_no_mount(inside, outside, proxy, bucket, name):
+    needs_fuse()
+    outside.s3.put_object(Bucket=bucket, Key="in/big", Body=os.urandom(30_000_000))
+    proxy.faults(kbps=500)  # a minute
+    fast(inside, name, "print('begun', flush=True)\nopen('/opt/ml/input/data/train/big', 'rb').read()\n", bucket)
+    inside.wait_for_line(name, "begun", seconds=60)
+    report = json.loads(next((inside.home / "instances").glob("*/report.json")).read_text())
+    os.kill(report["pid"], signal.SIGKILL)
+    seen = inside.wait(name)
+    assert seen["TrainingJobStatus"] == "Failed", seen
+    deadline = time.monotonic() + 60
+    while list((inside.home / "instances").iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not list((inside.home / "instances").iterdir())
+    assert str(inside.home) not in open("/proc/self/mountinfo").read()
+
+
+def test_a_job_stops_while_it_waits_for_data(inside, outside, proxy, bucket, name):
+    needs_fuse()
+    outside.s3.put_object(Bucket=bucket, Key="in/big", Body=os.urandom(30_000_000))
+    proxy.faults(kbps=100)
+    fast(inside, name, "print('begun', flush=True)\nopen('/opt/ml/input/data/train/big', 'rb').read()\n", bucket)
+    inside.wait_for_line(name, "begun", seconds=60)
+    inside.client("sagemaker").stop_training_job(TrainingJobName=name)
+    assert inside.wait(name)["TrainingJobStatus"] == "Stopped"

@@ -1,0 +1,69 @@
+// The FastFile channels of an instance whose objects are at an endpoint outside: one file system
+// that is mounted while the program runs, a directory per channel.
+//
+// Threading: Add and Mount on the worker that prepares; Cancel and Stop on any, Stop once; the
+// others on the main thread. Errors: of Mount kUnimplemented when this machine has no FUSE for us,
+// kInvalidArgument when paths clash; of failure() those of an S3 client, naming channel and object.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "agent/layout.h"
+#include "channels/fetch.h"
+#include "env/clock.h"
+#include "env/posix/posix_files.h"
+#include "model/instance.h"
+
+namespace sabia::agent {
+
+class FastFileSet {
+ public:
+  struct Limits {
+    std::uint64_t memory = 0;
+    std::uint64_t disk = 0;  // for later epochs; 0: none is used
+  };
+  FastFileSet(env::Clock& clock, const Limits& limits);
+  ~FastFileSet();
+
+  void Add(const model::ChannelSpec& channel, std::vector<channels::ListedObject> objects);
+  // On an empty directory, in which each channel is a directory of its name.
+  // scratch: exists, on the disk.
+  struct Place {
+    Path target;
+    Path scratch;
+  };
+  Status Mount(const Place& place, channels::MakeClient connect);
+
+  void Start();  // the program runs from now on
+  // Readers get errors from now on. Does not block.
+  void Cancel();
+  // After the program. False: a request still hangs, and the set must not be destroyed.
+  bool Stop();
+
+  // Readable when failure() may have something to say.
+  int news() const { return news_.get(); }
+  std::optional<Error> failure() const;
+  std::vector<model::ChannelReport> Reports() const;
+  // What the user should know of a program that ran for so long.
+  std::vector<std::string> Notes(Millis trained) const;
+
+ private:
+  struct Parts;
+  struct Channel {
+    model::ChannelSpec spec;
+    std::vector<channels::ListedObject> objects;  // until Mount
+  };
+  model::ChannelReport ReportOf(std::size_t channel) const;
+
+  env::Clock& clock_;
+  const Limits limits_;
+  env::UniqueFd news_;             // eventfd
+  std::vector<Channel> channels_;  // by name
+  std::unique_ptr<Parts> parts_;
+  MonoTime started_;
+  std::optional<MonoTime> stopped_;
+};
+
+}  // namespace sabia::agent
