@@ -51,6 +51,7 @@ void AddLogsCommand(CLI::App& app, Invocation& invocation);
 void AddSpotCommand(CLI::App& app, Invocation& invocation);
 void AddCostCommand(CLI::App& app, Invocation& invocation);
 void AddDataCommand(CLI::App& app, Invocation& invocation);
+void AddSimulateCommand(CLI::App& app, Invocation& invocation);
 void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace sabia::cli

@@ -24,6 +24,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddSpotCommand(app, invocation);
   AddCostCommand(app, invocation);
   AddDataCommand(app, invocation);
+  AddSimulateCommand(app, invocation);
   AddAlgorithmCommand(app, invocation);
   AddAgentCommand(app, invocation);
   AddCompletionCommand(app, invocation);
