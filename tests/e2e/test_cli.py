@@ -1,4 +1,5 @@
 """The commands that people type: help, exit codes, completion, and what the README and the manual page promise."""
+import json
 import os
 import re
 import shutil
@@ -11,7 +12,8 @@ from engine import ROOT
 
 def test_every_command_explains_itself(engine):
     top = engine.sabia("--help").stdout
-    for command in ("serve", "env", "jobs", "logs", "spot", "cost", "data", "fsck", "algorithm", "completion"):
+    for command in ("serve", "env", "jobs", "logs", "spot", "cost", "data", "fsck", "simulate", "algorithm",
+                    "completion"):
         assert re.search(rf"^  {command} ", top, re.M), top
         assert "Usage:" in engine.sabia(command, "--help").stdout
     assert "agent" not in re.findall(r"^  (\w+)", top, re.M), "started by the daemon, not by people"
@@ -80,6 +82,42 @@ def test_the_commands_of_the_readme_work(engine, tmp_path, name):
     run = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=100,
                          cwd=tmp_path)
     assert run.returncode == 0, (script, run.stdout, run.stderr)
+
+
+WORKLOAD = {"seed": 3, "tick_seconds": 600,
+            "jobs": [{"instance_type": "ml.p3.2xlarge", "work_hours": 6, "deadline_hours": 10, "checkpoint_minutes": 30,
+                      "arrivals": {"count": 10, "every_hours": 24}}],
+            "markets": [{"kind": "trace", "file": "zone.json"}]}
+
+
+def simulate(binary, directory, workload, *options):
+    (directory / "zone.json").write_text(json.dumps({"metadata": {"gap_seconds": 1800}, "rle": [[1, 7], [0, 3], [1, 2], [0, 1]]}))
+    (directory / "workload.json").write_text(json.dumps(workload))
+    return subprocess.run([str(binary), "simulate", str(directory / "workload.json"), *options], capture_output=True, text=True,
+                          timeout=60)
+
+
+def test_simulate_needs_no_daemon_and_repeats_itself(binary, tmp_path):
+    run = simulate(binary, tmp_path, WORKLOAD)
+    assert run.returncode == 0, run.stderr
+    for word in ("10 jobs", "POLICY", "greedy", "uniform-progress", "planner", "omniscient", "SAVING"):
+        assert word in run.stdout, run.stdout
+    report = json.loads(simulate(binary, tmp_path, WORKLOAD, "--json").stdout)
+    assert report == json.loads(simulate(binary, tmp_path, WORKLOAD, "--json").stdout)
+    costs = {policy["Policy"]: policy["CostUsd"] for policy in report["Policies"]}
+    assert costs["omniscient"] <= costs["planner"] < costs["on-demand"]
+    assert all(policy["DeadlinesMissed"] == 0 for policy in report["Policies"])
+    # 10 jobs of 6 hours and 5 minutes of changeover at the price book's rate.
+    assert costs["on-demand"] == pytest.approx(10 * (6 + 5 / 60) * 3.825, rel=1e-6)
+
+
+def test_simulate_names_mistakes(binary, tmp_path):
+    run = simulate(binary, tmp_path, {**WORKLOAD, "tick_second": 5})
+    assert run.returncode == 1 and "workload.json" in run.stderr and "unknown member 'tick_second'" in run.stderr
+    run = simulate(binary, tmp_path, {**WORKLOAD, "markets": [{"kind": "trace", "file": "gone.json"}]})
+    assert run.returncode == 1 and "gone.json" in run.stderr
+    run = subprocess.run([str(binary), "simulate", str(tmp_path / "none.json")], capture_output=True, text=True)
+    assert run.returncode == 1 and "none.json" in run.stderr
 
 
 def test_a_start_that_fails_leaves_nothing(binary, tmp_path):
