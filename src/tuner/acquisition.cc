@@ -40,13 +40,6 @@ Acquisition::Acquisition(Parts parts, AcquisitionOptions options)
   best_mean_ = parts_.process.FittedMeans().minCoeff();
 }
 
-double Acquisition::Value(const VectorXd& x) const {
-  const auto prediction = parts_.process.Predict(x);
-  const double z = (best_mean_ - prediction.mean) / prediction.deviation;
-  const double value = std::log(prediction.deviation) + StandardLogImprovement(z).value;
-  return parts_.preference ? value + parts_.preference(x) : value;
-}
-
 VectorXd Acquisition::Values(const MatrixXd& x) const {
   VectorXd mean;
   VectorXd deviation;
@@ -55,8 +48,8 @@ VectorXd Acquisition::Values(const MatrixXd& x) const {
   for (Index i = 0; i < x.cols(); ++i) {
     const double z = (best_mean_ - mean[i]) / deviation[i];
     values[i] = std::log(deviation[i]) + StandardLogImprovement(z).value;
-    if (parts_.preference) values[i] += parts_.preference(x.col(i));
   }
+  if (parts_.preference) values += parts_.preference(x);
   return values;
 }
 
@@ -125,57 +118,54 @@ MatrixXd Acquisition::Everything() const {
   return x;
 }
 
-// Gradient ascent in the continuous coordinates, with step sizes that adapt per coordinate.
+// Minus log EI where the free coordinates are t, and its gradient by them; sets them in x.
+double Acquisition::ClimbValue(const std::vector<Index>& free, const VectorXd& t, VectorXd& x,
+                               VectorXd& gradient) const {
+  gradient.resize(t.size());
+  for (Index k = 0; k < t.size(); ++k) {
+    const Index d = free[static_cast<std::size_t>(k)];
+    x[d] = std::clamp(t[k], parts_.box.low[d], parts_.box.high[d]);
+  }
+  VectorXd by_mean;
+  VectorXd by_deviation;
+  const auto prediction = parts_.process.Predict(x, by_mean, by_deviation);
+  const double z = (best_mean_ - prediction.mean) / prediction.deviation;
+  const LogImprovement log = StandardLogImprovement(z);
+  for (Index k = 0; k < t.size(); ++k) {
+    const Index d = free[static_cast<std::size_t>(k)];
+    gradient[k] =
+        (log.slope * (by_mean[d] + z * by_deviation[d]) - by_deviation[d]) / prediction.deviation;
+    // At a wall a coordinate that pushes outwards stays where it is.
+    const bool pushes = x[d] != t[k] || (x[d] == parts_.box.low[d] && gradient[k] > 0) ||
+                        (x[d] == parts_.box.high[d] && gradient[k] < 0);
+    if (pushes) gradient[k] = 0;
+  }
+  return -(std::log(prediction.deviation) + log.value);
+}
+
+// Climbs log EI in the continuous coordinates. A preference has no gradient: it judges the result
+// only.
 void Acquisition::Climb(VectorXd& x, double& value) const {
-  const Index size = x.size();
   std::vector<Index> free;
-  for (Index d = 0; d < size; ++d) {
+  for (Index d = 0; d < x.size(); ++d) {
     if (parts_.space[static_cast<std::size_t>(d)].Count() == kUncountable) free.push_back(d);
   }
   if (free.empty()) return;
+  VectorXd at = x;
   const SmoothFunction negative = [&](const VectorXd& t, VectorXd& gradient) {
-    VectorXd at = x;
-    double outside = 0;
-    gradient.resize(t.size());
-    for (std::size_t i = 0; i < free.size(); ++i) {
-      const auto k = static_cast<Index>(i);
-      at[free[i]] = std::clamp(t[k], parts_.box.low[free[i]], parts_.box.high[free[i]]);
-      outside = std::max(outside, std::abs(at[free[i]] - t[k]));
-    }
-    VectorXd by_mean;
-    VectorXd by_deviation;
-    const auto prediction = parts_.process.Predict(at, by_mean, by_deviation);
-    const double z = (best_mean_ - prediction.mean) / prediction.deviation;
-    const LogImprovement log = StandardLogImprovement(z);
-    for (std::size_t i = 0; i < free.size(); ++i) {
-      const auto k = static_cast<Index>(i);
-      const Index d = free[i];
-      gradient[k] = -(by_deviation[d] / prediction.deviation -
-                      log.slope * (by_mean[d] + z * by_deviation[d]) / prediction.deviation);
-      // At a wall a coordinate that pushes outwards stays where it is.
-      const bool pushes = at[d] != t[k] || (at[d] == parts_.box.low[d] && gradient[k] > 0) ||
-                          (at[d] == parts_.box.high[d] && gradient[k] < 0);
-      if (pushes) gradient[k] = 0;
-    }
-    double result = -(std::log(prediction.deviation) + log.value);
-    if (parts_.preference) result -= parts_.preference(at);
-    return result;
+    return ClimbValue(free, t, at, gradient);
   };
-  VectorXd start(static_cast<Index>(free.size()));
-  for (std::size_t i = 0; i < free.size(); ++i) start[static_cast<Index>(i)] = x[free[i]];
-  const Minimum minimum = MinimizeLbfgs(negative, start,
+  const Minimum minimum = MinimizeLbfgs(negative, x(free),
                                         {.iterations_max = options_.climbs,
                                          .evaluations_max = 2 * options_.climbs,
                                          .relative_tolerance = 1e-5,
                                          .step_max = 0.2});
-  VectorXd reached = x;
-  for (std::size_t i = 0; i < free.size(); ++i) {
-    reached[free[i]] = std::clamp(minimum.x[static_cast<Index>(i)], parts_.box.low[free[i]],
-                                  parts_.box.high[free[i]]);
-  }
-  if (-minimum.value > value && IsFree(reached)) {
-    x = reached;
-    value = -minimum.value;
+  VectorXd ignored;
+  ClimbValue(free, minimum.x, at, ignored);
+  const double reached = Values(at)[0];
+  if (reached > value && IsFree(at)) {
+    x = at;
+    value = reached;
   }
 }
 

@@ -29,8 +29,8 @@ struct AcquisitionOptions {
   double changed_coordinates = 2;
 };
 
-// An addend to log EI by point, such as the logarithm of what a trial costs; may be empty.
-using Preference = std::function<double(const Eigen::VectorXd& x)>;
+// An addend to log EI for each column, such as what a trial costs, as a logarithm; may be empty.
+using Preference = std::function<Eigen::VectorXd(const Eigen::MatrixXd& x)>;
 
 class Acquisition {
  public:
@@ -50,8 +50,6 @@ class Acquisition {
   };
   // Nothing when every configuration that was looked at is taken.
   std::optional<Choice> Best(Rng rng) const;
-  // Log EI at a point.
-  double Value(const Eigen::VectorXd& x) const;
 
  private:
   Eigen::MatrixXd Candidates(Rng& rng) const;
@@ -60,6 +58,8 @@ class Acquisition {
   Eigen::VectorXd Values(const Eigen::MatrixXd& x) const;
   Eigen::VectorXd Snapped(const Eigen::VectorXd& x) const;
   bool IsFree(const Eigen::VectorXd& x) const;
+  double ClimbValue(const std::vector<Eigen::Index>& free, const Eigen::VectorXd& t,
+                    Eigen::VectorXd& x, Eigen::VectorXd& gradient) const;
   void Climb(Eigen::VectorXd& x, double& value) const;
   bool Step(Eigen::VectorXd& x, double& value) const;
   std::vector<double> Neighbours(Eigen::Index d, double coordinate) const;

@@ -15,11 +15,20 @@
 #include "tuner/acquisition.h"
 #include "tuner/strategy.h"
 #include "tuner/targets.h"
+#include "tuner/transfer.h"
 
 namespace sabia::tuner {
 
 // Of more trials, the best and the latest are modelled.
 inline constexpr std::size_t kTrialsModelled = 600;
+// And of those, fewer for the hyperparameters, whose fit takes dozens of decompositions.
+inline constexpr std::size_t kTrialsFitted = 150;
+
+// An earlier tuning job that this one starts from.
+struct ParentJob {
+  std::vector<Trial> finished;  // values in the order of this job's space
+  bool identical = false;       // IdenticalDataAndAlgorithm; else TransferLearning
+};
 
 struct BayesianOptions {
   std::uint64_t seed = 0;
@@ -29,6 +38,10 @@ struct BayesianOptions {
   GpPriors priors;
   bool warped = true;
   AcquisitionOptions acquisition;
+  // Divides the expected improvement by the expected seconds to this power; 0: time does not
+  // matter.
+  double cost_exponent = 0;
+  std::vector<ParentJob> parents;
 };
 
 class Bayesian : public Strategy {
@@ -37,16 +50,39 @@ class Bayesian : public Strategy {
   ~Bayesian() override;
   std::optional<Suggestion> Suggest(const Trials& trials) override;
 
+  const Space& space() const { return space_; }
+  const BayesianOptions& options() const { return options_; }
+
+  // The process after these trials, with the targets that it was given and the losses behind them.
+  // Nothing when no trial has an objective.
+  struct Surrogate {
+    GaussianProcess process;
+    Eigen::VectorXd targets;
+    std::vector<double> losses;
+  };
+  std::optional<Surrogate> SurrogateOf(std::span<const Trial> finished);
+
  private:
   struct Fit;
-  struct Model;
+  struct Observed;
   std::optional<Suggestion> Initial(const Trials& trials, const std::string& reason) const;
-  const GpTheta& ThetaFor(const Trials& trials);
-  GpData DataOf(std::span<const Trial> finished) const;
+  std::optional<Suggestion> FromParents(const Trials& trials) const;
+  void ModelParents();
+  Observed Observe(std::span<const Trial> finished) const;
+  static Observed Chosen(const Observed& all, std::size_t limit);
+  const GpTheta& ThetaFor(std::span<const Trial> finished);
+  std::size_t KnownFits(std::span<const Trial> finished) const;
+  Fit FitTo(std::span<const Trial> finished) const;
+  GaussianProcess WithPending(GaussianProcess process, std::span<const Trial> pending) const;
+  Box BoxFor(const GaussianProcess& process, const Observed& observed) const;
+  Preference PreferenceFor(std::span<const Trial> finished) const;
 
   Space space_;
   BayesianOptions options_;
   GpShape shape_;
+  TransferPrior transfer_;
+  std::vector<Trial> inherited_;            // of identical parents
+  std::vector<Configuration> recommended_;  // the best of the other parents
   std::vector<Fit> fits_;
 };
 

@@ -240,8 +240,11 @@ GpTheta FitTheta(const GpShape& shape, const GpPriors& priors, const GpData& dat
   return MinimizeLbfgs(negative, start, options).x;
 }
 
-GaussianProcess::GaussianProcess(GpShape shape, GpTheta theta, GpData data)
-    : shape_(std::move(shape)), theta_(std::move(theta)), data_(std::move(data)) {
+GaussianProcess::GaussianProcess(GpShape shape, GpTheta theta, GpData data, PriorMean prior_mean)
+    : shape_(std::move(shape)),
+      theta_(std::move(theta)),
+      data_(std::move(data)),
+      prior_mean_(std::move(prior_mean)) {
   scaled_ = Scaled(shape_, theta_, data_.x);
   MatrixXd noisy =
       (Amplitude(theta_) * Matern(SquaredDistances(shape_, theta_, scaled_, scaled_))).matrix();
@@ -262,13 +265,24 @@ MatrixXd GaussianProcess::CrossCovariance(const MatrixXd& x) const {
   return (Amplitude(theta_) * Matern(SquaredDistances(shape_, theta_, scaled_, scaled))).matrix();
 }
 
+VectorXd GaussianProcess::PriorMeans(const MatrixXd& x) const {
+  VectorXd sum = VectorXd::Zero(x.cols());
+  for (const auto& [weight, process] : prior_mean_) {
+    VectorXd mean;
+    VectorXd deviation;
+    process->Predict(x, mean, deviation);
+    sum += weight * mean;
+  }
+  return sum;
+}
+
 VectorXd GaussianProcess::FittedMeans() const {
-  return CrossCovariance(data_.x).transpose() * alpha_;
+  return PriorMeans(data_.x) + CrossCovariance(data_.x).transpose() * alpha_;
 }
 
 void GaussianProcess::Predict(const MatrixXd& x, VectorXd& mean, VectorXd& deviation) const {
   MatrixXd cross = CrossCovariance(x);
-  mean = cross.transpose() * alpha_;
+  mean = PriorMeans(x) + cross.transpose() * alpha_;
   llt_.matrixL().solveInPlace(cross);
   deviation = (Amplitude(theta_) - cross.colwise().squaredNorm().transpose().array())
                   .max(kVarianceFloor)
@@ -309,6 +323,12 @@ GaussianProcess::Prediction GaussianProcess::Predict(const VectorXd& x, VectorXd
   const VectorXd by_variance = -2 * cross.cwiseProduct(slope);
   mean_gradient = chain.cwiseProduct(differences * by_mean);
   deviation_gradient = chain.cwiseProduct(differences * by_variance) / (2 * prediction.deviation);
+  for (const auto& [weight, process] : prior_mean_) {
+    VectorXd by_parent;
+    VectorXd ignored;
+    prediction.mean += weight * process->Predict(x, by_parent, ignored).mean;
+    mean_gradient += weight * by_parent;
+  }
   return prediction;
 }
 

@@ -6,7 +6,8 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <optional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "tuner/lbfgs.h"
@@ -54,9 +55,19 @@ double LogPosterior(const GpShape& shape, const GpPriors& priors, const GpData& 
 GpTheta FitTheta(const GpShape& shape, const GpPriors& priors, const GpData& data,
                  const GpTheta& start, const LbfgsOptions& options);
 
+class GaussianProcess;
+// A weighted sum of other processes' means that takes the place of zero.
+using PriorMean = std::vector<std::pair<double, std::shared_ptr<const GaussianProcess>>>;
+
 class GaussianProcess {
  public:
-  GaussianProcess(GpShape shape, GpTheta theta, GpData data);
+  // The data's targets are what is left after the prior mean. Without data the prior is predicted.
+  GaussianProcess(GpShape shape, GpTheta theta, GpData data, PriorMean prior_mean = {});
+
+  // The same hyperparameters and prior mean over other observations.
+  GaussianProcess WithData(GpData data) const {
+    return {shape_, theta_, std::move(data), prior_mean_};
+  }
 
   struct Prediction {
     double mean = 0;
@@ -74,6 +85,8 @@ class GaussianProcess {
   const GpShape& shape() const { return shape_; }
   // The expected values at the observed points.
   Eigen::VectorXd FittedMeans() const;
+  // The prior mean alone.
+  Eigen::VectorXd PriorMeans(const Eigen::MatrixXd& x) const;
 
  private:
   Eigen::MatrixXd CrossCovariance(const Eigen::MatrixXd& x) const;
@@ -84,6 +97,7 @@ class GaussianProcess {
   Eigen::MatrixXd scaled_;  // warped and divided by the lengths
   Eigen::LLT<Eigen::MatrixXd> llt_;
   Eigen::VectorXd alpha_;
+  PriorMean prior_mean_;
 };
 
 }  // namespace sabia::tuner

@@ -43,6 +43,8 @@ struct Trial {
   double seconds = 0;               // of training; 0: unknown
   std::vector<Measurement> curve;   // ascending resources
   std::string failure;              // why, in the caller's words
+  std::optional<std::int64_t> resource;   // as suggested
+  std::optional<std::int64_t> continues;  // as suggested
 };
 
 struct Trials {

@@ -26,6 +26,18 @@ VectorXd Standardised(VectorXd y) {
   return y / deviation;
 }
 
+std::vector<Index> Order(const VectorXd& losses) {
+  std::vector<Index> order(static_cast<std::size_t>(losses.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(order, [&](Index a, Index b) { return losses[a] < losses[b]; });
+  return order;
+}
+
+double Quantile(const VectorXd& losses, double share) {
+  const std::vector<Index> order = Order(losses);
+  return losses[order[static_cast<std::size_t>(share * static_cast<double>(order.size() - 1))]];
+}
+
 double YeoJohnson(double y, double power) {
   if (y >= 0) {
     if (std::abs(power) < 1e-9) return std::log1p(y);
@@ -50,7 +62,11 @@ double PowerLikelihood(const VectorXd& y, double power) {
 }
 
 VectorXd Power(const VectorXd& losses) {
-  const VectorXd y = Standardised(losses);
+  // By median and quartiles: one huge loss would squeeze all others into a point.
+  const double range = Quantile(losses, 0.75) - Quantile(losses, 0.25);
+  const VectorXd y = range > kDeviationMin * losses.cwiseAbs().maxCoeff()
+                         ? VectorXd((losses.array() - Quantile(losses, 0.5)) / range)
+                         : Standardised(losses);
   const double golden = 1 / std::numbers::phi;
   double low = kPowerMin;
   double high = kPowerMax;
@@ -63,26 +79,13 @@ VectorXd Power(const VectorXd& losses) {
   return YeoJohnson(y, 0.5 * (low + high));
 }
 
-std::vector<Index> Order(const VectorXd& losses) {
-  std::vector<Index> order(static_cast<std::size_t>(losses.size()));
-  std::iota(order.begin(), order.end(), Index{0});
-  std::ranges::stable_sort(order, [&](Index a, Index b) { return losses[a] < losses[b]; });
-  return order;
-}
-
 VectorXd Winsorised(VectorXd losses) {
-  const std::vector<Index> order = Order(losses);
-  const auto at = [&](double share) {
-    return losses[order[static_cast<std::size_t>(share * static_cast<double>(order.size() - 1))]];
-  };
-  const double range = at(0.75) - at(0.25);
-  if (range > 0) {
-    const double limit = at(0.5) + kWhiskers * range;
-    // Not cut but bent: the worst keep their order.
-    losses = losses.unaryExpr(
-        [&](double v) { return v <= limit ? v : limit + range * std::log1p((v - limit) / range); });
-  }
-  return losses;
+  const double range = Quantile(losses, 0.75) - Quantile(losses, 0.25);
+  if (!(range > 0)) return losses;
+  const double limit = Quantile(losses, 0.5) + kWhiskers * range;
+  // Not cut but bent: the worst keep their order.
+  return losses.unaryExpr(
+      [&](double v) { return v <= limit ? v : limit + range * std::log1p((v - limit) / range); });
 }
 
 // Normal quantiles of the (mean) ranks.
