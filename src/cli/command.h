@@ -52,6 +52,7 @@ void AddSpotCommand(CLI::App& app, Invocation& invocation);
 void AddCostCommand(CLI::App& app, Invocation& invocation);
 void AddDataCommand(CLI::App& app, Invocation& invocation);
 void AddFsckCommand(CLI::App& app, Invocation& invocation);
+void AddKeysCommand(CLI::App& app, Invocation& invocation);
 void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace sabia::cli

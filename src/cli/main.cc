@@ -25,6 +25,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddCostCommand(app, invocation);
   AddDataCommand(app, invocation);
   AddFsckCommand(app, invocation);
+  AddKeysCommand(app, invocation);
   AddAlgorithmCommand(app, invocation);
   AddAgentCommand(app, invocation);
   AddCompletionCommand(app, invocation);

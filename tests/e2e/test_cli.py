@@ -11,7 +11,7 @@ from engine import ROOT
 
 def test_every_command_explains_itself(engine):
     top = engine.sabia("--help").stdout
-    for command in ("serve", "env", "jobs", "logs", "spot", "cost", "data", "fsck", "algorithm", "completion"):
+    for command in ("serve", "env", "jobs", "logs", "spot", "cost", "data", "fsck", "keys", "algorithm", "completion"):
         assert re.search(rf"^  {command} ", top, re.M), top
         assert "Usage:" in engine.sabia(command, "--help").stdout
     assert "agent" not in re.findall(r"^  (\w+)", top, re.M), "started by the daemon, not by people"
