@@ -83,6 +83,7 @@ class ChannelHook final : public Hook {
     env::PosixFiles files;
     (void)files.RemoveTree(instance.layout.scratch() / "channels");
     (void)files.RemoveTree(instance.layout.pins());
+    (void)files.RemoveTree(RemoteData::OpenedDirectory(instance.layout));
     RemoteData::Release(instance.spec);
   }
 

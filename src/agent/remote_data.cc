@@ -17,6 +17,12 @@ std::string BootId() {
   return id;
 }
 
+// Objects of the embedded store that are no files here are encrypted: what is opened of them stays
+// with the instance and goes with it.
+bool IsOpened(const model::InstanceSpec& spec, const channels::ListedObject& object) {
+  return !object.local() && FindObject(spec.external_buckets, object.bucket) == nullptr;
+}
+
 channels::CacheOptions OptionsOf(const model::InstanceSpec& spec) {
   channels::CacheOptions options;
   options.directory = spec.cache;
@@ -30,6 +36,8 @@ channels::CacheOptions OptionsOf(const model::InstanceSpec& spec) {
 }
 
 }  // namespace
+
+Path RemoteData::OpenedDirectory(const Layout& layout) { return layout.scratch() / "opened"; }
 
 Result<std::vector<channels::ListedObject>> RemoteData::Bring(
     Instance& instance, const std::vector<channels::ListedObject>& objects) {
@@ -50,12 +58,31 @@ Result<std::vector<channels::ListedObject>> RemoteData::Bring(
                 "raise it, or use FastFile",
                 static_cast<double>(volume_used_) / kGiB, volume >> 30);
   }
-  channels::ObjectCache cache(OptionsOf(spec));
+  const auto get = [&](channels::CacheOptions options, const Path& pins,
+                       const std::vector<channels::ListedObject>& wanted) {
+    return channels::ObjectCache(std::move(options))
+        .Get(
+            wanted, pins, [&instance] { return instance.connect(instance.spec, kPatience); },
+            [&instance] { return instance.cancelled.load(); });
+  };
+  std::vector<channels::ListedObject> opened;
+  for (const channels::ListedObject& object : objects) {
+    if (IsOpened(spec, object)) opened.push_back(object);
+  }
+  std::vector<channels::ListedObject> rest = objects;
+  if (!opened.empty()) {
+    channels::CacheOptions options = OptionsOf(spec);
+    options.directory = OpenedDirectory(instance.layout);
+    ASSIGN_OR_RETURN(channels::ObjectCache::Files own,
+                     get(std::move(options), OpenedDirectory(instance.layout) / "pins", opened));
+    auto next = own.objects.begin();
+    for (channels::ListedObject& object : rest) {
+      if (IsOpened(spec, object)) object = std::move(*next++);
+    }
+    if (opened.size() == remote) return rest;
+  }
   ASSIGN_OR_RETURN(channels::ObjectCache::Files files,
-                   cache.Get(
-                       objects, instance.layout.pins(),
-                       [&instance] { return instance.connect(instance.spec, kPatience); },
-                       [&instance] { return instance.cancelled.load(); }));
+                   get(OptionsOf(spec), instance.layout.pins(), rest));
   if (files.stats.hits > 0) {
     instance.notes.push_back(
         fmt::format("{} of {} objects were on the disk already", files.stats.hits, remote));

@@ -1,8 +1,10 @@
 // Objects of S3 endpoints outside, brought onto this machine's disk for channels that need files.
 //
 // They come through the cache that all instances share (channels/object_cache.h), and are linked
-// below scratch/ for as long as the instance lives. What they take is checked before anything is
-// fetched: against VolumeSizeInGB, and against the room on the disk.
+// below scratch/ for as long as the instance lives. Objects of the embedded store that are no files
+// of this machine are encrypted there: what is opened of them is kept below scratch/ only. What
+// they take is checked before anything is fetched: against VolumeSizeInGB, and against the room on
+// the disk.
 //
 // Threading: as hooks. Errors: kInvalidArgument when VolumeSizeInGB is too small, else as the
 // cache.
@@ -21,6 +23,9 @@ class RemoteData {
   // The same objects, all of them files.
   Result<std::vector<channels::ListedObject>> Bring(
       Instance& instance, const std::vector<channels::ListedObject>& objects);
+
+  // What was opened of encrypted objects; removed with the links.
+  static Path OpenedDirectory(const Layout& layout);
 
   // After the links are gone: keeps the cache within its limit.
   static void Release(const model::InstanceSpec& spec);

@@ -26,6 +26,20 @@ TEST(RemoteRun, BWRAP_FileChannelsComeFromOutside) {
   EXPECT_EQ(run.Log(), "./a.csv\n./deep/er/b.csv\n1,2\n3\n1600000000\n1,2\nmore\n");
 }
 
+// Only objects that are encrypted in the embedded store come without a file and without an endpoint
+// outside.
+TEST(RemoteRun, BWRAP_WhatWasOpenedOfEncryptedObjectsIsNotKept) {
+  SKIP_WITHOUT_BWRAP();
+  AgentRun run;
+  run.AddRemoteChannel("train", {{"a.csv", "a secret\n"}});
+  run.spec.external_buckets.clear();
+  run.Shell("cat /opt/ml/input/data/train/a.csv");
+  const model::Report report = run.Run();
+  ASSERT_EQ(report.exit_code, 0) << report.error << run.Log();
+  EXPECT_EQ(run.Log(), "a secret\n");
+  EXPECT_FALSE(std::filesystem::exists(env::Path(run.spec.cache) / "objects"));
+}
+
 TEST(RemoteRun, BWRAP_AVolumeThatIsTooSmallIsTheUsersFault) {
   SKIP_WITHOUT_BWRAP();
   AgentRun run;

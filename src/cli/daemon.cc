@@ -95,9 +95,10 @@ class DaemonImpl final : public Daemon {
     series_ = std::make_unique<store::Series>(*state_);
     retention_ = std::make_unique<store::Retention>(*state_, clock_);
     logs_ = std::make_unique<store::LogStore>(options_.paths, clock_);
-    ASSIGN_OR_RETURN(objects_, objects::ObjectStore::Open(
-                                   {.paths = options_.paths, .region = home_->account().region},
-                                   clock_, random_));
+    ASSIGN_OR_RETURN(objects_, objects::ObjectStore::Open({.paths = options_.paths,
+                                                           .region = home_->account().region,
+                                                           .account = home_->account().id},
+                                                          clock_, random_));
     return OpenBuckets();
   }
 

@@ -12,6 +12,7 @@
 #include "env/background_thread.h"
 #include "env/posix/posix_random.h"
 #include "objects/fsck.h"
+#include "objects/key_ring.h"
 #include "store/home.h"
 
 namespace sabia::cli {
@@ -162,8 +163,12 @@ Result<objects::FsckReport> Check(const store::Paths& paths, const FsckArguments
                 lock.error().message);
   }
   if (!lock) return tl::make_unexpected(lock.error());
+  ASSIGN_OR_RETURN(const store::Account account, store::Home::ReadAccount(paths, files));
+  objects::KeyRing keys({objects::KeyDirectory(paths), account.id, account.region}, files, clock,
+                        random);
   ProgressLine progress(arguments.quiet);
   return objects::Fsck({.paths = paths,
+                        .keys = keys,
                         .repair = arguments.repair,
                         .contents = !arguments.quick,
                         .threads = std::max(1U, std::thread::hardware_concurrency()),

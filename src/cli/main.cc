@@ -26,6 +26,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddDataCommand(app, invocation);
   AddFsckCommand(app, invocation);
   AddSimulateCommand(app, invocation);
+  AddKeysCommand(app, invocation);
   AddAlgorithmCommand(app, invocation);
   AddAgentCommand(app, invocation);
   AddCompletionCommand(app, invocation);

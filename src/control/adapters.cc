@@ -47,7 +47,8 @@ Result<std::vector<ChannelFile>> BucketChannels::List(const Query& query) {
   std::vector<ChannelFile> files;
   files.reserve(listed.size());
   for (objects::InputFile& file : listed) {
-    const bool embedded = !file.object.blob_id.empty();
+    // A sealed file is no use to an agent: it asks the S3 API, which opens it.
+    const bool embedded = !file.object.blob_id.empty() && file.object.envelope.empty();
     files.push_back({std::move(file.path), file.object.size,
                      embedded ? objects_.BlobPath(file.object).native() : std::string(),
                      std::move(file.bucket), std::move(file.object.key),

@@ -33,7 +33,8 @@ class StoreMetrics final : public MetricSink {
 // What a role may read of the embedded store.
 using RoleReads = std::function<objects::ReadCheck(const std::string& role_arn)>;
 
-// Objects of the embedded store, which agents read as files, and of endpoints outside.
+// Objects of the embedded store, which agents read as files where they are not sealed, and of
+// endpoints outside.
 class BucketChannels final : public ChannelSource {
  public:
   // reads: nothing when every role may read everything.

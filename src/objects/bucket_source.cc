@@ -1,8 +1,7 @@
 #include "objects/bucket_source.h"
 
-#include <unistd.h>
-
 #include "base/log.h"
+#include "objects/object_content.h"
 
 namespace sabia::objects {
 namespace {
@@ -26,15 +25,10 @@ class StoreSource final : public BucketSource {
     if (opened.info.size > limit) {
       return Fail(ErrorCode::kInvalidArgument, "'{}' is longer than {} bytes", key, limit);
     }
+    ASSIGN_OR_RETURN(auto content,
+                     ObjectContent::Open(store_.keys(), opened.info, opened.fd.get()));
     std::string text(opened.info.size, '\0');
-    std::size_t done = 0;
-    while (done < text.size()) {
-      const ssize_t n = ::pread(opened.fd.get(), text.data() + done, text.size() - done,
-                                static_cast<off_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return FailErrno(n < 0 ? errno : EIO, "failed to read '{}'", key);
-      done += static_cast<std::size_t>(n);
-    }
+    RETURN_IF_ERROR(content.Read(0, text));
     return text;
   }
 

@@ -18,7 +18,8 @@ class ContentCheck {
  public:
   // expected: size, etag, checksums, parts and part_checksums count, and nothing else. It must
   // outlive this.
-  explicit ContentCheck(const ObjectInfo& expected);
+  // hashed_etag: the ETag is made of MD5s.
+  explicit ContentCheck(const ObjectInfo& expected, bool hashed_etag = true);
 
   // The bytes in order.
   void Update(std::string_view data);
@@ -39,6 +40,7 @@ class ContentCheck {
   void CheckEtag(std::vector<std::string>& out);
 
   const ObjectInfo& expected_;
+  const bool hashed_etag_;
   std::uint64_t size_ = 0;
   std::uint64_t left_in_part_ = 0;
   std::size_t part_ = 0;

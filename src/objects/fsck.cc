@@ -16,6 +16,7 @@
 #include "objects/content_check.h"
 #include "objects/fsck_repair.h"
 #include "objects/fsck_rows.h"
+#include "objects/object_content.h"
 #include "objects/schema.h"
 
 namespace sabia::objects {
@@ -187,33 +188,56 @@ class Checker {
       return find(FindingKind::kUnreadable, "is not a regular file");
     }
     const auto size = static_cast<std::uint64_t>(about.st_size);
-    const std::uint64_t end = row.name.place.value_or(0) + row.info.size;
-    if (row.name.place ? size < end : size != end) {
-      return find(FindingKind::kWrongSize, fmt::format("is {} bytes long, not {}", size, end));
+    auto end = StoredSize(row);
+    if (!end) return find(FindingKind::kBadRow, end.error().message);
+    *end += row.name.place.value_or(0);
+    if (row.name.place ? size < *end : size != *end) {
+      return find(FindingKind::kWrongSize, fmt::format("is {} bytes long, not {}", size, *end));
     }
     if (!options_.contents) return;
     const Result<std::string> differs = CheckContent(fd->get(), row);
-    if (!differs) return find(FindingKind::kUnreadable, differs.error().message);
+    if (!differs) {
+      const bool damaged = differs.error().code == ErrorCode::kCorrupt;
+      return find(damaged ? FindingKind::kDamaged : FindingKind::kUnreadable,
+                  differs.error().message);
+    }
     if (!differs->empty()) find(FindingKind::kDamaged, *differs);
   }
 
-  // "" when the bytes are right.
+  static Result<std::vector<Segment>> Segments(const FsckRow& row) {
+    if (row.name.table != Table::kParts) return SegmentsOf(row.info);
+    return std::vector<Segment>{{row.info.size, row.name.part}};
+  }
+
+  static Result<std::uint64_t> StoredSize(const FsckRow& row) {
+    if (row.info.envelope.empty()) return row.info.size;
+    ASSIGN_OR_RETURN(const std::vector<Segment> segments, Segments(row));
+    std::uint64_t out = 0;
+    for (const Segment& segment : segments) out += SealedSize(segment.size);
+    return out;
+  }
+
+  // "" when the content is right.
   Result<std::string> CheckContent(int fd, const FsckRow& row) {
     (void)::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    ContentCheck check(row.info);
+    ObjectContent content(fd);
+    if (!row.info.envelope.empty()) {
+      ASSIGN_OR_RETURN(const DataKey key, options_.keys.Open(row.info.envelope));
+      ASSIGN_OR_RETURN(std::vector<Segment> segments, Segments(row));
+      content = ObjectContent(Unsealer(key, std::move(segments), fd));
+    }
+    ASSIGN_OR_RETURN(const Encryption how, ReadEnvelope(row.info.envelope));
+    // The ETag of SSE-KMS is no hash of anything.
+    ContentCheck check(row.info, how.algorithm.empty() || how.algorithm == "AES256");
     const std::uint64_t start = row.name.place.value_or(0);
     std::string buffer(std::min<std::uint64_t>(kReadStep, row.info.size), '\0');
     for (std::uint64_t done = 0; done < row.info.size;) {
-      const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), row.info.size - done);
-      const ssize_t n = ::pread(fd, buffer.data(), wanted, static_cast<off_t>(start + done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return FailErrno(errno, "cannot be read");
-      if (n == 0) break;
-      const auto size = static_cast<std::size_t>(n);
-      check.Update({buffer.data(), size});
-      done += size;
-      bytes_ += size;
-      if (options_.progress != nullptr) options_.progress->bytes += size;
+      const std::size_t n = std::min<std::uint64_t>(buffer.size(), row.info.size - done);
+      RETURN_IF_ERROR(content.Read(start + done, {buffer.data(), n}));
+      check.Update({buffer.data(), n});
+      done += n;
+      bytes_ += n;
+      if (options_.progress != nullptr) options_.progress->bytes += n;
     }
     return Joined(check.Finish());
   }

@@ -21,7 +21,7 @@
 
 #include "env/clock.h"
 #include "env/random.h"
-#include "objects/types.h"
+#include "objects/key_ring.h"
 #include "store/paths.h"
 
 namespace sabia::objects {
@@ -97,6 +97,7 @@ struct FsckProgress {
 
 struct FsckOptions {
   store::Paths paths;
+  KeyRing& keys;  // of the home
   bool repair = false;
   bool contents = true;  // false: sizes only
   unsigned threads = 2;

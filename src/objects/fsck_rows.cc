@@ -31,6 +31,7 @@ Status DecodeObject(const Statement& row, ObjectInfo& out) {
   ASSIGN_OR_RETURN(out.metadata, index::DecodeMap(row.Text(9)));
   ASSIGN_OR_RETURN(out.tags, index::DecodeMap(row.Text(10)));
   out.part_checksums = row.Blob(11);
+  out.envelope = row.String(13);
   return {};
 }
 
@@ -70,6 +71,7 @@ FsckRow PartRow(const Statement& row, const FsckParents& parents) {
   out.name.bucket_id = upload->second.bucket_id;
   out.name.key = upload->second.key;
   out.name.upload_id = upload->second.token;
+  out.info.envelope = upload->second.envelope;
   NameParent(parents, out);
   return out;
 }
@@ -78,10 +80,10 @@ const char* Select(RowName::Table table) {
   switch (table) {
     case RowName::Table::kObjects:
       return "SELECT size, etag, blob, checksums, bucket, key, version, seq, parts, metadata, "
-             "tags, part_checksums, 0 FROM objects ORDER BY bucket, key";
+             "tags, part_checksums, 0, envelope FROM objects ORDER BY bucket, key";
     case RowName::Table::kVersions:
       return "SELECT size, etag, blob, checksums, bucket, key, version, seq, parts, metadata, "
-             "tags, part_checksums, marker FROM versions ORDER BY bucket, key, seq DESC";
+             "tags, part_checksums, marker, envelope FROM versions ORDER BY bucket, key, seq DESC";
     case RowName::Table::kParts:
     case RowName::Table::kNone:
       break;
@@ -105,13 +107,15 @@ Result<FsckParents> ReadParents(Connection& connection) {
     if (!row) break;
     out.buckets[buckets.Int(0)] = buckets.String(1);
   }
-  ASSIGN_OR_RETURN(Statement uploads,
-                   connection.Prepare("SELECT id, bucket, key, token, joint FROM uploads"));
+  ASSIGN_OR_RETURN(
+      Statement uploads,
+      connection.Prepare("SELECT id, bucket, key, token, envelope, joint FROM uploads"));
   while (true) {
     ASSIGN_OR_RETURN(const bool row, uploads.Step());
     if (!row) return out;
-    out.uploads[uploads.Int(0)] = {uploads.Int(1), std::string(uploads.Blob(2)), uploads.String(3)};
-    if (std::string joint = uploads.String(4); !joint.empty()) {
+    out.uploads[uploads.Int(0)] = {uploads.Int(1), std::string(uploads.Blob(2)), uploads.String(3),
+                                   uploads.String(4)};
+    if (std::string joint = uploads.String(5); !joint.empty()) {
       out.joints.insert(std::move(joint));
     }
   }

@@ -27,6 +27,7 @@ struct FsckParents {
     std::int64_t bucket_id = 0;
     std::string key;
     std::string token;
+    std::string envelope;
   };
   std::map<std::int64_t, std::string> buckets;
   std::map<std::int64_t, Upload> uploads;

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/json.h"
+#include "objects/sealed_upload.h"
 #include "objects/testing/store_fixture.h"
 #include "store/connection.h"
 
@@ -29,13 +30,17 @@ class FsckTest : public testing::StoreFixture {
   FsckReport Check(bool repair = false) {
     store_.reset();
     FsckProgress progress;
-    auto report = Fsck({.paths = paths_, .repair = repair, .threads = 3, .progress = &progress},
-                       clock_, random_);
+    auto report = Fsck(
+        {.paths = paths_, .keys = keys_, .repair = repair, .threads = 3, .progress = &progress},
+        clock_, random_);
     EXPECT_TRUE(report) << report.error().message;
     if (!report) return {};
     EXPECT_EQ(progress.rows, progress.rows_in_all);
     return std::move(*report);
   }
+
+  env::PosixFiles files_;
+  KeyRing keys_{{KeyDirectory(paths_), "000000000000", "us-west-2"}, files_, clock_, random_};
 
   static std::string Kinds(const FsckReport& report) {
     std::string out;
@@ -154,7 +159,7 @@ TEST_F(FsckTest, SizesAreCheckedWithoutReadingToo) {
   const env::Path blob = PathOf("two");
   store_.reset();
   ASSERT_EQ(::truncate(blob.c_str(), 2'999'999), 0);
-  auto report = Fsck({.paths = paths_, .contents = false}, clock_, random_);
+  auto report = Fsck({.paths = paths_, .keys = keys_, .contents = false}, clock_, random_);
   ASSERT_TRUE(report);
   EXPECT_EQ(Kinds(*report), "wrong-size two");
   EXPECT_EQ(report->bytes, 0U);
@@ -254,7 +259,7 @@ TEST_F(FsckTest, ADamagedIndexIsNotTrustedWithRepairs) {
   // A page in the middle of the table of objects.
   const std::size_t at = db.find("many/250") / 4096 * 4096;
   Overwrite(paths_.objects_db(), at, std::string(64, '\x7f'));
-  const auto report = Fsck({.paths = paths_, .repair = true}, clock_, random_);
+  const auto report = Fsck({.paths = paths_, .keys = keys_, .repair = true}, clock_, random_);
   EXPECT_FALSE(report);
   EXPECT_FALSE(std::filesystem::exists(paths_.lost_and_found()));
 }
@@ -264,7 +269,7 @@ TEST_F(FsckTest, FilesWithoutAnIndexAreAnErrorNotOrphans) {
   for (const char* suffix : {"", "-wal", "-shm"}) {
     std::filesystem::remove(paths_.objects_db().native() + suffix);
   }
-  const auto report = Fsck({.paths = paths_, .repair = true}, clock_, random_);
+  const auto report = Fsck({.paths = paths_, .keys = keys_, .repair = true}, clock_, random_);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::kCorrupt);
 }
@@ -306,6 +311,48 @@ TEST_F(FsckTest, BytesInTheIndexStandForAFileThatIsNotSettled) {
   Sql(fmt::format("INSERT INTO fresh (blob, data) VALUES ('{}', CAST('the wurst object' AS BLOB))",
                   blob.filename().native()));
   EXPECT_EQ(Kinds(Check()), "damaged one");
+}
+
+TEST_F(FsckTest, SealedObjectsAreOpenedAndChecked) {
+  for (const char* algorithm : {"AES256", "aws:kms"}) {
+    const std::string bucket_key = fmt::format("sealed {}", algorithm);
+    const auto key = store_->keys().NewDataKey({algorithm, "", ""});
+    ASSERT_TRUE(key);
+    UploadSeal seal{key->key, key->envelope, algorithm == std::string("aws:kms"), 0};
+    const auto upload = [&](std::string_view data, int part) {
+      seal.part_number = part;
+      auto out = store_->BeginSealedUpload(seal, {ChecksumAlgorithm::kCrc32});
+      EXPECT_TRUE((*out)->Write(data));
+      return std::move(*out);
+    };
+    ASSERT_TRUE(store_->Put("b", bucket_key, upload(std::string(100'000, 'p'), 0), {}));
+    ASSERT_TRUE(store_->Put("b", bucket_key + " empty", upload("", 0), {}));
+    const auto id =
+        store_->CreateMultipart("b", bucket_key + " parts", {.envelope = key->envelope});
+    std::vector<PartInfo> parts;
+    for (const int number : {2, 5}) {
+      parts.push_back(*store_->PutPart({"b", bucket_key + " parts", *id}, number,
+                                       upload(std::string(5 << 20, 'q'), number)));
+    }
+    ASSERT_TRUE(store_->CompleteMultipart({"b", bucket_key + " parts", *id}, parts));
+    const auto begun =
+        store_->CreateMultipart("b", bucket_key + " begun", {.envelope = key->envelope});
+    ASSERT_TRUE(store_->PutPart({"b", bucket_key + " begun", *begun}, 1, upload("part", 1)));
+  }
+  EXPECT_EQ(Kinds(Check()), "");
+  Reopen();
+  Overwrite(PathOf("sealed AES256"), 70'000, "!");
+  Overwrite(PathOf("sealed aws:kms parts"), 6'000'000, "!");
+  EXPECT_EQ(Kinds(Check(true)), "damaged sealed AES256, damaged sealed aws:kms parts");
+  Reopen();
+  store_.reset();
+  std::filesystem::remove_all(KeyDirectory(paths_));
+  KeyRing empty({KeyDirectory(paths_), "000000000000", "us-west-2"}, files_, clock_, random_);
+  const auto checked = Fsck({.paths = paths_, .keys = empty, .repair = true}, clock_, random_);
+  ASSERT_TRUE(checked);
+  const FsckReport& report = *checked;
+  EXPECT_EQ(report.findings.front().kind, FindingKind::kUnreadable);
+  EXPECT_EQ(report.findings.front().repair, "") << "a key may come back from a backup";
 }
 
 // What SIGKILL leaves: uploads that were begun, and perhaps a file that was not moved.

@@ -8,6 +8,7 @@
 #include "objects/fresh_index.h"
 #include "objects/object_index.h"
 #include "objects/schema.h"
+#include "objects/sealed_upload.h"
 
 namespace sabia::objects {
 namespace {
@@ -60,6 +61,8 @@ LocalStore::LocalStore(ObjectStoreOptions options, env::Clock& clock, env::Rando
       blobs_(std::move(blobs)),
       database_(std::move(database)),
       buckets_(*database_),
+      keys_({KeyDirectory(options_.paths), options_.account, options_.region}, files_, clock_,
+            random_),
       settler_(*database_, *blobs_),
       reaper_(*database_, *blobs_) {}
 
@@ -104,6 +107,12 @@ Result<std::unique_ptr<Upload>> LocalStore::BeginUpload(std::vector<ChecksumAlgo
   return std::make_unique<FileUpload>(FileUpload::Parts{*blobs_, md5_, std::move(algorithms)});
 }
 
+Result<std::unique_ptr<Upload>> LocalStore::BeginSealedUpload(
+    const UploadSeal& seal, std::vector<ChecksumAlgorithm> algorithms) {
+  ASSIGN_OR_RETURN(auto file, BeginUpload({}));
+  return std::make_unique<SealedUpload>(std::move(file), seal, std::move(algorithms), random_);
+}
+
 Status LocalStore::CommitBlob(TemporaryBlob& blob, const Work& work) {
   RETURN_IF_ERROR(blobs_->SyncTemporary());
   const Status committed = database_->Write(work);
@@ -136,6 +145,21 @@ ObjectInfo Describe(std::string_view key, FileUpload& file, const PutOptions& op
 
 }  // namespace
 
+Result<ObjectInfo> LocalStore::PutSealed(const ObjectName& name, Upload& upload,
+                                         const PutOptions& options) {
+  ASSIGN_OR_RETURN(Upload* const written, FinishSealed(upload));
+  auto& file = dynamic_cast<FileUpload&>(*written);
+  RETURN_IF_ERROR(file.Sync());
+  ObjectInfo info = Describe(name.key, file, options, clock_.Wall());
+  DescribeSealed(upload, info);
+  const auto change = cache_.Begin(name.bucket, name.key);
+  RETURN_IF_ERROR(CommitBlob(file.blob(), [&](Connection& connection) -> Status {
+    ASSIGN_OR_RETURN(const index::BucketRow row, index::FindBucket(connection, name.bucket));
+    return index::ObjectWriter(connection, row, random_).Write(info, options);
+  }));
+  return info;
+}
+
 // A small object on its way through its commit.
 struct LocalStore::SmallPut {
   std::string bucket;
@@ -167,6 +191,9 @@ void LocalStore::EndSmall(SmallPut& put, const Status& committed) {
 Result<ObjectInfo> LocalStore::Put(std::string_view bucket, std::string_view key,
                                    std::unique_ptr<Upload> upload, const PutOptions& options) {
   RETURN_IF_ERROR(CheckKey(key));
+  if (IsSealed(*upload)) {
+    return PutSealed({std::string(bucket), std::string(key)}, *upload, options);
+  }
   auto& file = dynamic_cast<FileUpload&>(*upload);  // BeginUpload() makes no others
   if (file.held()) {
     RETURN_IF_ERROR(file.Settle());
@@ -190,6 +217,7 @@ Result<ObjectInfo> LocalStore::Put(std::string_view bucket, std::string_view key
 
 void LocalStore::PutLater(std::string_view bucket, std::string_view key,
                           std::unique_ptr<Upload> upload, const PutOptions& options, PutDone done) {
+  if (IsSealed(*upload)) return done(Put(bucket, key, std::move(upload), options));
   auto& file = dynamic_cast<FileUpload&>(*upload);
   Status ready = CheckKey(key);
   if (!ready || !file.held()) return done(Put(bucket, key, std::move(upload), options));
@@ -239,7 +267,7 @@ Result<ObjectStore::Served> LocalStore::Serve(std::string_view bucket, std::stri
   ASSIGN_OR_RETURN(Opened opened, Get(bucket, key, std::nullopt));
   Served out{std::make_shared<const ObjectInfo>(std::move(opened.info)), nullptr,
              std::move(opened.fd)};
-  if (out.info->size > ObjectCache::kContentMax) return out;
+  if (out.info->size > ObjectCache::kContentMax || !out.info->envelope.empty()) return out;
   auto content = std::make_shared<std::string>(out.info->size, '\0');
   if (::pread(out.fd.get(), content->data(), content->size(), 0) !=
       static_cast<ssize_t>(content->size())) {

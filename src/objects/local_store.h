@@ -14,6 +14,7 @@
 #include "objects/blob_directory.h"
 #include "objects/bucket_cache.h"
 #include "objects/joint_upload.h"
+#include "objects/key_ring.h"
 #include "objects/multipart_index.h"
 #include "objects/object_cache.h"
 #include "objects/object_store.h"
@@ -78,6 +79,10 @@ class LocalStore final : public ObjectStore {
   Result<MultipartListing> ListMultiparts(std::string_view bucket,
                                           const ListMultipartsOptions& options) override;
 
+  KeyRing& keys() override { return keys_; }
+  Result<std::unique_ptr<Upload>> BeginSealedUpload(
+      const UploadSeal& seal, std::vector<ChecksumAlgorithm> algorithms) override;
+
   env::Path BlobPath(const ObjectInfo& info) const override { return blobs_->PathOf(info.blob_id); }
 
  private:
@@ -91,8 +96,9 @@ class LocalStore final : public ObjectStore {
   // synced.
   Status CommitBlob(TemporaryBlob& blob, const Work& work);
   Result<ObjectInfo> RepeatedComplete(const UploadName& upload, Error not_found);
+  Result<ObjectInfo> PutSealed(const ObjectName& name, Upload& upload, const PutOptions& options);
   // The parts' bytes one after the other in a new blob, synced.
-  Result<TemporaryBlob> Concatenate(const std::vector<index::PartRow>& parts);
+  Result<TemporaryBlob> Concatenate(const std::vector<index::PartRow>& parts, bool sealed);
   struct Completion;
   Status WriteCompletion(store::Connection& connection, Completion& completion);
   // The parts lie in the joint blob as they shall: nothing is copied. False: they do not.
@@ -107,6 +113,8 @@ class LocalStore final : public ObjectStore {
   const std::unique_ptr<BlobDirectory> blobs_;
   const std::unique_ptr<store::Database> database_;
   BucketCache buckets_;
+  env::PosixFiles files_;
+  KeyRing keys_;
   ObjectCache cache_;
   wire::Md5Team md5_;
   JointUploads joints_;

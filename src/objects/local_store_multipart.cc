@@ -7,6 +7,7 @@
 #include "objects/local_store.h"
 #include "objects/multipart_index.h"
 #include "objects/object_index.h"
+#include "objects/sealed_upload.h"
 
 namespace sabia::objects {
 namespace {
@@ -85,6 +86,11 @@ Result<ObjectInfo> Assemble(const MultipartInfo& upload, const std::vector<PartR
   out.metadata = upload.options.metadata;
   out.tags = upload.options.tags;
   out.storage_class = upload.options.storage_class;
+  if (!upload.options.envelope.empty()) {
+    std::vector<int> numbers;
+    for (const PartRow& part : parts) numbers.push_back(part.info.number);
+    ASSIGN_OR_RETURN(out.envelope, NumberParts(upload.options.envelope, numbers));
+  }
   const auto md5 = NewMd5();
   for (const PartRow& part : parts) {
     ASSIGN_OR_RETURN(const std::string digest, HexDecode(part.info.etag));
@@ -206,13 +212,15 @@ Result<std::unique_ptr<Upload>> LocalStore::BeginPart(const UploadName& upload, 
 Result<PartInfo> LocalStore::PutPart(const UploadName& upload, int number,
                                      std::unique_ptr<Upload> data) {
   RETURN_IF_ERROR(CheckPartNumber(number));
-  auto& file = dynamic_cast<FileUpload&>(*data);  // BeginPart() makes no others
+  ASSIGN_OR_RETURN(Upload* const written, FinishSealed(*data));
+  auto& file = dynamic_cast<FileUpload&>(*written);  // BeginPart() makes no others
   RETURN_IF_ERROR(file.Sync());
   JointPlace* const place = file.place();
   PartRow part;
   part.info = {number, file.size(), file.FinishMd5(), clock_.Wall(), file.AllChecksums()};
   part.blob_id = place != nullptr ? place->blob_id() : file.blob().id();
   if (place != nullptr) part.place = place->offset();
+  DescribeSealed(*data, part.info);
   const Work work = [&](Connection& connection) -> Status {
     ASSIGN_OR_RETURN(const index::UploadRow row, index::FindUpload(connection, upload));
     return index::WritePart(connection, row.id, part);
@@ -229,12 +237,13 @@ Result<PartInfo> LocalStore::PutPart(const UploadName& upload, int number,
   return part.info;
 }
 
-Result<TemporaryBlob> LocalStore::Concatenate(const std::vector<PartRow>& parts) {
+Result<TemporaryBlob> LocalStore::Concatenate(const std::vector<PartRow>& parts, bool sealed) {
   if (parts.size() == 1 && !parts.front().place) return blobs_->Link(parts.front().blob_id);
   ASSIGN_OR_RETURN(BlobDirectory::Created created, blobs_->Create());
   for (const PartRow& part : parts) {
     ASSIGN_OR_RETURN(const env::UniqueFd source, blobs_->OpenBlob(part.blob_id));
-    const FileRange range{part.place.value_or(0), part.info.size};
+    const FileRange range{part.place.value_or(0),
+                          sealed ? SealedSize(part.info.size) : part.info.size};
     RETURN_IF_ERROR(AppendFile(source.get(), range, created.fd.get()));
   }
   RETURN_IF_ERROR(SyncFile(created.fd.get()));
@@ -288,7 +297,7 @@ Result<bool> LocalStore::CompleteInPlace(Completion& completion) {
 }
 
 Status LocalStore::CompleteByJoining(Completion& completion) {
-  auto blob = Concatenate(completion.parts);
+  auto blob = Concatenate(completion.parts, !completion.info.envelope.empty());
   if (!blob && blob.error().code == ErrorCode::kNotFound) {
     // A part was replaced, or the upload completed or aborted by another call, while we copied.
     return Fail(ErrorCode::kNotFound, "upload changed meanwhile");

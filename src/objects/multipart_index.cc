@@ -11,7 +11,7 @@ using store::BlobView;
 using store::Connection;
 using store::Statement;
 
-// Of a row "token, key, initiated, algorithm, full_object, metadata, class, tags".
+// Of a row "token, key, initiated, algorithm, full_object, metadata, class, tags, envelope".
 Result<MultipartInfo> UploadFrom(const Statement& row) {
   MultipartInfo out;
   out.upload_id = row.String(0);
@@ -22,6 +22,7 @@ Result<MultipartInfo> UploadFrom(const Statement& row) {
   ASSIGN_OR_RETURN(out.options.metadata, DecodeMap(row.Text(5)));
   out.options.storage_class = row.String(6);
   ASSIGN_OR_RETURN(out.options.tags, DecodeMap(row.Text(7)));
+  out.options.envelope = row.String(8);
   return out;
 }
 
@@ -34,19 +35,21 @@ Status InsertUpload(Connection& connection, const UploadRow& row) {
   ASSIGN_OR_RETURN(const std::string tags, EncodeMap(options.tags));
   return connection.Run(
       "INSERT INTO uploads (token, bucket, key, initiated, algorithm, full_object, metadata, "
-      "class, tags, joint) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "class, tags, joint, envelope) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       upload.upload_id, row.bucket.id, BlobView{upload.key}, ToUnixMillis(upload.initiated),
       options.algorithm ? Name(*options.algorithm) : std::string_view(),
-      options.full_object ? 1 : 0, metadata, options.storage_class, tags, row.joint);
+      options.full_object ? 1 : 0, metadata, options.storage_class, tags, row.joint,
+      options.envelope);
 }
 
 Result<UploadRow> FindUpload(Connection& connection, const UploadName& name) {
   ASSIGN_OR_RETURN(const BucketRow bucket, FindBucket(connection, name.bucket));
   ASSIGN_OR_RETURN(
       Statement find,
-      connection.Prepare("SELECT token, key, initiated, algorithm, full_object, "
-                         "metadata, class, tags, id, joint FROM uploads WHERE token = ? AND "
-                         "bucket = ? AND key = ?"));
+      connection.Prepare(
+          "SELECT token, key, initiated, algorithm, full_object, "
+          "metadata, class, tags, envelope, id, joint FROM uploads WHERE token = ? AND "
+          "bucket = ? AND key = ?"));
   ASSIGN_OR_RETURN(const bool found,
                    find.BindAll(name.upload_id, bucket.id, BlobView{name.key}).Step());
   if (!found) {
@@ -54,7 +57,7 @@ Result<UploadRow> FindUpload(Connection& connection, const UploadName& name) {
                 name.key);
   }
   ASSIGN_OR_RETURN(MultipartInfo info, UploadFrom(find));
-  return UploadRow{find.Int(8), bucket, std::move(info), find.String(9)};
+  return UploadRow{find.Int(9), bucket, std::move(info), find.String(10)};
 }
 
 Result<MultipartListing> ListUploads(Connection& connection, BucketId bucket,
@@ -69,10 +72,11 @@ Result<MultipartListing> ListUploads(Connection& connection, BucketId bucket,
     token.clear();
     from = scope.FirstKey(options.key_marker);
   }
-  ASSIGN_OR_RETURN(Statement rows,
-                   connection.Prepare("SELECT token, key, initiated, algorithm, full_object, "
-                                      "metadata, class, tags FROM uploads WHERE bucket = ? AND "
-                                      "(key, token) > (?, ?) ORDER BY key, token"));
+  ASSIGN_OR_RETURN(
+      Statement rows,
+      connection.Prepare("SELECT token, key, initiated, algorithm, full_object, "
+                         "metadata, class, tags, envelope FROM uploads WHERE bucket = ? AND "
+                         "(key, token) > (?, ?) ORDER BY key, token"));
   MultipartListing out;
   if (options.limit == 0) from.reset();
   while (from) {

@@ -66,6 +66,7 @@ Result<ObjectInfo> ObjectFrom(const Statement& row, std::string_view key) {
   ASSIGN_OR_RETURN(out.parts, DecodeSizes(row.Text(7)));
   ASSIGN_OR_RETURN(out.tags, DecodeMap(row.Text(8)));
   out.version_id = row.String(9);
+  out.envelope = row.String(12);
   out.part_checksums = row.Blob(13);
   return out;
 }
@@ -269,8 +270,8 @@ Status ObjectWriter::Write(ObjectInfo& object, const PutOptions& conditions,
   return connection_.Run(kWrite, bucket_.id, BlobView{object.key}, object.size, object.etag,
                          ToUnixMillis(object.modified), object.blob_id,
                          EncodeChecksums(object.checksums), object.storage_class, metadata,
-                         EncodeSizes(object.parts), tags, version.id, version.sequence, origin, "",
-                         BlobView{object.part_checksums});
+                         EncodeSizes(object.parts), tags, version.id, version.sequence, origin,
+                         object.envelope, BlobView{object.part_checksums});
 }
 
 Status ObjectWriter::WriteMarker(std::string_view key, const Version& version, WallTime now) {
@@ -374,6 +375,7 @@ Result<ObjectInfo> ListedFrom(const Statement& row) {
   out.blob_id = row.String(4);
   ASSIGN_OR_RETURN(out.checksums, DecodeChecksums(row.Text(5)));
   out.storage_class = row.String(6);
+  out.envelope = row.String(7);
   return out;
 }
 

@@ -70,7 +70,7 @@ class ObjectWriter {
 // What listings select first of objects and of versions, and the object it gives: without metadata,
 // parts and tags.
 inline constexpr std::string_view kListedColumns =
-    "key, size, etag, modified, blob, checksums, class";
+    "key, size, etag, modified, blob, checksums, class, envelope";
 Result<ObjectInfo> ListedFrom(const store::Statement& row);
 
 // Seeks over common prefixes: the cost grows with what is returned, not with what lies below a

@@ -34,6 +34,9 @@
 
 namespace sabia::objects {
 
+class KeyRing;
+struct UploadSeal;
+
 // An upload in progress: bytes go to a temporary file; nothing is visible before Put or PutPart
 // takes it. Destroyed without that: the bytes are gone. Thread-compatible.
 class Upload {
@@ -50,6 +53,7 @@ class Upload {
 struct ObjectStoreOptions {
   store::Paths paths;
   std::string region = "us-west-2";
+  std::string account = "000000000000";
 };
 
 class ObjectStore {
@@ -142,9 +146,15 @@ class ObjectStore {
   virtual Result<MultipartListing> ListMultiparts(std::string_view bucket,
                                                   const ListMultipartsOptions& options) = 0;
 
-  // Path of a blob, for hard links into a job's channel. Missing when the object was replaced or
-  // deleted meanwhile: look the key up again. REQUIRES: the id came from an ObjectInfo of this
-  // store.
+  // The keys that objects are sealed under. What was sealed is opened by ObjectContent.
+  virtual KeyRing& keys() = 0;
+  // An upload whose file is sealed; Put and PutPart take it as any other.
+  virtual Result<std::unique_ptr<Upload>> BeginSealedUpload(
+      const UploadSeal& seal, std::vector<ChecksumAlgorithm> algorithms) = 0;
+
+  // Path of a blob, for hard links into a job's channel, where it is not sealed. Missing when the
+  // object was replaced or deleted meanwhile: look the key up again. REQUIRES: the id came from an
+  // ObjectInfo of this store.
   virtual env::Path BlobPath(const ObjectInfo& info) const = 0;
 };
 

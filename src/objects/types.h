@@ -66,6 +66,8 @@ struct ObjectInfo {
   bool delete_marker = false;
   std::string storage_class;  // "" for STANDARD
   Tags tags;                  // empty in listings
+  // How its file is sealed (key_ring.h); "": it holds the bytes as they are.
+  std::string envelope;
 };
 
 struct PutOptions {
@@ -161,6 +163,7 @@ struct MultipartOptions {
   // What the client asked for; nothing: CRC32 over the whole object.
   std::optional<ChecksumAlgorithm> algorithm;
   bool full_object = false;  // one CRC over the whole object instead of a hash of the parts' hashes
+  std::string envelope;      // of the object that it will be
 };
 
 // What the client says about the whole, checked before anything is joined.

@@ -31,7 +31,7 @@ struct Cursor {
   Statement rows;
   bool has = false;
   std::string_view Key() const { return rows.Blob(0); }
-  std::int64_t Sequence() const { return rows.Int(8); }
+  std::int64_t Sequence() const { return rows.Int(9); }
   Status Advance() {
     ASSIGN_OR_RETURN(has, rows.Step());
     return {};
@@ -40,8 +40,8 @@ struct Cursor {
 
 Result<ObjectInfo> ObjectFrom(const Statement& row) {
   ASSIGN_OR_RETURN(ObjectInfo out, ListedFrom(row));
-  out.version_id = row.String(7);
-  out.delete_marker = row.Int(9) != 0;
+  out.version_id = row.String(8);
+  out.delete_marker = row.Int(10) != 0;
   return out;
 }
 

@@ -28,6 +28,11 @@ S3Result GetBucketOwnershipControls(S3Call& call);
 S3Result PutBucketOwnershipControls(S3Call& call);
 S3Result PutAcl(S3Call& call);  // of buckets and of objects
 
+// encryption.cc
+S3Result GetBucketEncryption(S3Call& call);
+S3Result PutBucketEncryption(S3Call& call);
+S3Result DeleteBucketEncryption(S3Call& call);
+
 // versioning.cc
 S3Result GetBucketVersioning(S3Call& call);
 S3Result PutBucketVersioning(S3Call& call);

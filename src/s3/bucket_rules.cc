@@ -58,6 +58,10 @@ std::shared_ptr<const BucketRules> ReadBucketRules(const BucketInfo& bucket) {
   out->lifecycle = ReadSetting(bucket, kLifecycleSetting, [](std::string_view document) {
     return ParseLifecycle(document, "");
   });
+  out->encryption = ReadSetting(bucket, kEncryptionSetting, [](std::string_view document) {
+    return ParseBucketEncryption(document).map(
+        [](BucketEncryption&& parsed) { return std::optional(std::move(parsed)); });
+  });
   out->policy = ReadPolicy(bucket);
   out->public_policy = out->policy && IsPublic(*out->policy);
   out->public_access = ReadBlock(bucket);

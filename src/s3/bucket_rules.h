@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "s3/bucket_encryption.h"
 #include "s3/cors.h"
 #include "s3/engine.h"
 #include "s3/lifecycle.h"
@@ -21,6 +22,7 @@ namespace sabia::s3 {
 struct BucketRules {
   std::vector<CorsRule> cors;
   std::vector<LifecycleRule> lifecycle;
+  std::optional<BucketEncryption> encryption;
   std::optional<BucketPolicy> policy;
   bool public_policy = false;
   PublicAccessBlock public_access;

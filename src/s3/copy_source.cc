@@ -1,10 +1,8 @@
 #include "s3/copy_source.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
+#include "objects/object_content.h"
 #include "s3/access.h"
 #include "s3/conditions.h"
 
@@ -42,16 +40,16 @@ void AddSourceVersion(const S3Call& call, const CopySource& source, wire::Header
   headers.Add("x-amz-copy-source-version-id", ShownVersion(source.object.info.version_id));
 }
 
-Status WriteRange(int fd, const ByteRange& range, Upload& upload) {
+Status WriteRange(ObjectStore& store, const ObjectStore::Opened& object, const ByteRange& range,
+                  Upload& upload) {
+  ASSIGN_OR_RETURN(auto content,
+                   objects::ObjectContent::Open(store.keys(), object.info, object.fd.get()));
   std::string buffer(std::min<std::uint64_t>(range.length, 1U << 20), '\0');
   for (std::uint64_t done = 0; done < range.length;) {
-    const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), range.length - done);
-    const ssize_t n = ::pread(fd, buffer.data(), wanted, static_cast<off_t>(range.offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return FailErrno(errno, "failed to read the source");
-    if (n == 0) return Fail(ErrorCode::kCorrupt, "the source is shorter than its row says");
-    RETURN_IF_ERROR(upload.Write({buffer.data(), static_cast<std::size_t>(n)}));
-    done += static_cast<std::uint64_t>(n);
+    const std::size_t n = std::min<std::uint64_t>(buffer.size(), range.length - done);
+    RETURN_IF_ERROR(content.Read(range.offset + done, {buffer.data(), n}));
+    RETURN_IF_ERROR(upload.Write({buffer.data(), n}));
+    done += n;
   }
   return {};
 }

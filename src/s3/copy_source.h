@@ -19,8 +19,9 @@ wire::AwsResult<CopySource> OpenCopySource(const S3Call& call);
 // x-amz-copy-source-version-id, where the source's bucket has versions.
 void AddSourceVersion(const S3Call& call, const CopySource& source, wire::Headers& headers);
 
-// Bytes of a file into an upload.
-Status WriteRange(int fd, const ByteRange& range, Upload& upload);
+// Content of an object into an upload.
+Status WriteRange(ObjectStore& store, const ObjectStore::Opened& object, const ByteRange& range,
+                  Upload& upload);
 
 // If-None-Match: * and If-Match, on operations that write.
 wire::AwsResult<PutOptions> ReadWriteConditions(const S3Call& call);

@@ -33,8 +33,6 @@ constexpr FixedAnswer kAnswers[] = {
     {"DeleteBucketWebsite", "", "", "", ""},
     {"GetBucketAccelerateConfiguration", "AccelerateConfiguration", "", "", ""},
     {"GetBucketAnalyticsConfiguration", "", "", "NoSuchConfiguration", kNoConfiguration},
-    {"GetBucketEncryption", "", "", "ServerSideEncryptionConfigurationNotFoundError",
-     "The server side encryption configuration was not found"},
     {"GetBucketIntelligentTieringConfiguration", "", "", "NoSuchConfiguration", kNoConfiguration},
     {"GetBucketInventoryConfiguration", "", "", "NoSuchConfiguration", kNoConfiguration},
     {"GetBucketLogging", "BucketLoggingStatus", "", "", ""},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/encoding.h"
 
@@ -87,6 +88,12 @@ void ForgetRequested(Metadata& metadata) {
   std::erase_if(metadata, [](const auto& entry) {
     return entry.first.starts_with(kEncryption) || entry.first == kRedirect;
   });
+}
+
+void KeepEncryption(const Metadata& from, Metadata& to) {
+  const auto about = [](const auto& entry) { return entry.first.starts_with(kEncryption); };
+  std::erase_if(to, about);
+  std::copy_if(from.begin(), from.end(), std::inserter(to, to.end()), about);
 }
 
 void AddEncryption(const Metadata& metadata, wire::Headers& headers) {

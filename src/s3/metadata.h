@@ -18,5 +18,7 @@ void AddMetadata(const Metadata& metadata, wire::Headers& headers);
 // website's redirect location.
 void ForgetRequested(Metadata& metadata);
 void AddEncryption(const Metadata& metadata, wire::Headers& headers);
+// What `from` says about encryption, and nothing else of it, in place of what `to` says.
+void KeepEncryption(const Metadata& from, Metadata& to);
 
 }  // namespace sabia::s3

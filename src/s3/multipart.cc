@@ -2,6 +2,7 @@
 
 #include "s3/actions.h"
 #include "s3/copy_source.h"
+#include "s3/encryption.h"
 #include "s3/expiry.h"
 #include "s3/metadata.h"
 #include "s3/slow_answer.h"
@@ -99,7 +100,10 @@ S3Result CreateMultipartUpload(S3Call& call) {
   if (call.target.key.size() > kKeyBytesMax) {
     return RefuseKey({"KeyTooLongError", 400, "Your key is too long", {}}, call.target.key);
   }
-  ASSIGN_OR_RETURN(const MultipartOptions options, ReadOptions(call));
+  ASSIGN_OR_RETURN(MultipartOptions options, ReadOptions(call));
+  ASSIGN_OR_RETURN(const EncryptionPlan plan, PlanEncryption(call));
+  ASSIGN_OR_RETURN(auto seal, MakeSeal(call, plan, options.metadata));
+  if (seal) options.envelope = std::move(seal->envelope);
   ASSIGN_OR_RETURN(
       const std::string id,
       InS3(call.store.CreateMultipart(call.target.bucket, call.target.key, options), call.target));
@@ -122,7 +126,9 @@ S3Result UploadPart(S3Call& call) {
                    InS3(call.store.GetMultipart(NameOf(call)), call.target));
   ASSIGN_OR_RETURN(const BodyClaims claims, ReadClaims(call));
   RETURN_IF_ERROR(CheckPartAlgorithm(info, claims));
-  ASSIGN_OR_RETURN(auto upload, ReceivePart(call, claims, number, NeededAlgorithm(info)));
+  ASSIGN_OR_RETURN(Seal seal, SealOfPart(call, info, number));
+  ASSIGN_OR_RETURN(auto upload,
+                   ReceivePart(call, claims, {number, NeededAlgorithm(info), std::move(seal)}));
   ASSIGN_OR_RETURN(const PartInfo part,
                    InS3(call.store.PutPart(NameOf(call), number, std::move(upload)), call.target));
   wire::Headers headers;
@@ -149,10 +155,12 @@ S3Result UploadPartCopy(S3Call& call) {
                         "copy source: {}",
                         kSinglePutBytesMax);
   }
-  ASSIGN_OR_RETURN(auto upload, InS3(call.store.BeginPart(NameOf(call), number, range.length,
-                                                          {NeededAlgorithm(info)}),
-                                     call.target));
-  RETURN_IF_ERROR(InS3(WriteRange(source.object.fd.get(), range, *upload), call.target));
+  ASSIGN_OR_RETURN(const Seal seal, SealOfPart(call, info, number));
+  ASSIGN_OR_RETURN(auto upload, seal ? BeginUpload(call, seal, {NeededAlgorithm(info)})
+                                     : InS3(call.store.BeginPart(NameOf(call), number, range.length,
+                                                                 {NeededAlgorithm(info)}),
+                                            call.target));
+  RETURN_IF_ERROR(InS3(WriteRange(call.store, source.object, range, *upload), call.target));
   ASSIGN_OR_RETURN(const PartInfo part,
                    InS3(call.store.PutPart(NameOf(call), number, std::move(upload)), call.target));
   XmlWriter xml("CopyPartResult");

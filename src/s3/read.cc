@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/log.h"
+#include "objects/object_content.h"
 #include "s3/actions.h"
 #include "s3/conditions.h"
 #include "s3/expiry.h"
@@ -37,6 +39,8 @@ S3Result AddOverrides(const S3Call& call, wire::Headers& headers) {
   }
   return {};
 }
+
+constexpr std::size_t kSendStep = 512U << 10;
 
 // What of the object is sent.
 struct Slice {
@@ -85,7 +89,14 @@ void AddPartChecksum(const ObjectInfo& info, std::size_t part, wire::Headers& he
 
 wire::Headers DescribeObject(const S3Call& call, const ObjectInfo& info, const Slice& slice) {
   wire::Headers headers;
-  AddMetadata(info.metadata, headers);
+  if (info.envelope.empty()) {
+    // Early versions wrote down what was asked for and did not do it.
+    Metadata honest = info.metadata;
+    KeepEncryption({}, honest);
+    AddMetadata(honest, headers);
+  } else {
+    AddMetadata(info.metadata, headers);
+  }
   AddVersion(call, info.version_id, headers);
   AddStorageClass(info.storage_class, headers);
   AddTagCount(info.tags, headers);
@@ -152,6 +163,31 @@ void SendBytes(S3Call& call, const ObjectStore::Served& object, const ByteRange&
   }
 }
 
+// The first bytes are opened before anything is sent, so that a missing key or damage at the start
+// is an answer and not a broken connection.
+S3Result SendSealed(S3Call& call, const ObjectStore::Served& object, const Slice& slice,
+                    const wire::Headers& headers) {
+  auto content = objects::ObjectContent::Open(call.store.keys(), *object.info, object.fd.get());
+  if (!content) return tl::unexpected<wire::AwsError>(ToS3Error(content.error(), call.target));
+  const auto& [offset, length] = slice.range;
+  std::string buffer(std::min<std::uint64_t>(length, kSendStep), '\0');
+  Status read = content->Read(offset, buffer);
+  if (!read) return tl::unexpected<wire::AwsError>(ToS3Error(read.error(), call.target));
+  if (!call.exchange.Begin(slice.partial ? 206 : 200, headers, length)) return {};
+  for (std::uint64_t done = 0; done < length;) {
+    const std::size_t n = std::min<std::uint64_t>(buffer.size(), length - done);
+    if (done > 0) read = content->Read(offset + done, {buffer.data(), n});
+    if (!read) {
+      LogError("S3 object '{}/{}' failed after {} bytes: {}", call.target.bucket, call.target.key,
+               done, read.error().message);
+      return {};  // the connection breaks, for the answer is too short
+    }
+    if (!call.exchange.Write({buffer.data(), n})) return {};
+    done += n;
+  }
+  return {};
+}
+
 }  // namespace
 
 S3Result GetObject(S3Call& call) {
@@ -169,6 +205,9 @@ S3Result GetObject(S3Call& call) {
   wire::Headers headers = DescribeObject(call, *object.info, slice);
   RETURN_IF_ERROR(AddOverrides(call, headers));
   AddCommon(call, headers);
+  if (!object.info->envelope.empty() && !call.is_head()) {
+    return SendSealed(call, object, slice, headers);
+  }
   // From here on a failure can only break the connection, which is how the client learns of it.
   if (!call.exchange.Begin(slice.partial ? 206 : 200, headers, slice.range.length)) return {};
   SendBytes(call, object, slice.range);

@@ -83,7 +83,7 @@ const std::map<std::string, std::string, std::less<>>& Honoured() {
       {"x-amz-part-number-marker", ""},
       {"x-amz-request-payer", "requester"},
       {"x-amz-sdk-checksum-algorithm", ""},
-      {"x-amz-server-side-encryption", "AES256 aws:kms aws:kms:dsse"},
+      {"x-amz-server-side-encryption", "AES256 aws:kms"},
       {"x-amz-server-side-encryption-aws-kms-key-id", ""},
       {"x-amz-server-side-encryption-bucket-key-enabled", ""},
       {"x-amz-server-side-encryption-context", ""},

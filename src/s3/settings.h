@@ -30,6 +30,9 @@ inline constexpr SettingKind kCorsSetting = {"cors", "NoSuchCORSConfiguration",
 
 inline constexpr SettingKind kPolicySetting = {"policy", "NoSuchBucketPolicy",
                                                "The bucket policy does not exist"};
+inline constexpr SettingKind kEncryptionSetting = {
+    "encryption", "ServerSideEncryptionConfigurationNotFoundError",
+    "The server side encryption configuration was not found"};
 // Absent: all four are on. Empty: it was deleted, and none is.
 inline constexpr SettingKind kPublicAccessSetting = {
     "public-access-block", "NoSuchPublicAccessBlockConfiguration",

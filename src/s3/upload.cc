@@ -1,5 +1,7 @@
 #include "s3/upload.h"
 
+#include "s3/encryption.h"
+
 #include <algorithm>
 
 #include "base/encoding.h"
@@ -168,22 +170,26 @@ S3Result ReceiveInto(S3Call& call, const BodyClaims& claims, Upload& upload) {
 
 }  // namespace
 
-wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(S3Call& call, const BodyClaims& claims) {
+wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(S3Call& call, const BodyClaims& claims,
+                                                       const Seal& seal) {
   RETURN_IF_ERROR(AnnouncedSize(call));
-  ASSIGN_OR_RETURN(auto upload, InS3(call.store.BeginUpload(claims.Algorithms()), call.target));
+  ASSIGN_OR_RETURN(auto upload, BeginUpload(call, seal, claims.Algorithms()));
   RETURN_IF_ERROR(ReceiveInto(call, claims, *upload));
   return upload;
 }
 
 wire::AwsResult<std::unique_ptr<Upload>> ReceivePart(S3Call& call, const BodyClaims& claims,
-                                                     int number, ChecksumAlgorithm needed) {
+                                                     const PartToReceive& part) {
   ASSIGN_OR_RETURN(const std::uint64_t size, AnnouncedSize(call));
   std::vector<ChecksumAlgorithm> algorithms = claims.Algorithms();
-  if (needed != algorithms.front()) algorithms.push_back(needed);
+  if (part.needed != algorithms.front()) algorithms.push_back(part.needed);
   const objects::UploadName name{call.target.bucket, call.target.key,
                                  std::string(call.Parameter("uploadId"))};
-  ASSIGN_OR_RETURN(auto upload,
-                   InS3(call.store.BeginPart(name, number, size, algorithms), call.target));
+  // A sealed part is longer than its place in a joint file would be.
+  ASSIGN_OR_RETURN(
+      auto upload,
+      part.seal ? BeginUpload(call, part.seal, algorithms)
+                : InS3(call.store.BeginPart(name, part.number, size, algorithms), call.target));
   RETURN_IF_ERROR(ReceiveInto(call, claims, *upload));
   return upload;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "objects/sealed_upload.h"
 #include "s3/call.h"
 
 namespace sabia::s3 {
@@ -26,10 +27,17 @@ struct BodyClaims {
 wire::AwsResult<BodyClaims> ReadClaims(const S3Call& call);
 
 // Streams the body into an upload and checks all claims.
-wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(S3Call& call, const BodyClaims& claims);
+using Seal = std::optional<objects::UploadSeal>;
+wire::AwsResult<std::unique_ptr<Upload>> ReceiveObject(S3Call& call, const BodyClaims& claims,
+                                                       const Seal& seal);
 // The same for a part; `needed`: the algorithm that its upload is made with.
+struct PartToReceive {
+  int number = 0;
+  ChecksumAlgorithm needed = ChecksumAlgorithm::kCrc32;
+  Seal seal;
+};
 wire::AwsResult<std::unique_ptr<Upload>> ReceivePart(S3Call& call, const BodyClaims& claims,
-                                                     int number, ChecksumAlgorithm needed);
+                                                     const PartToReceive& part);
 
 // A whole XML body, checked the same way; without claims, only as the body vouches for itself.
 wire::AwsResult<std::string> ReceiveDocument(S3Call& call, const BodyClaims& claims);

@@ -4,6 +4,7 @@
 #include "s3/actions.h"
 #include "s3/conditions.h"
 #include "s3/copy_source.h"
+#include "s3/encryption.h"
 #include "s3/expiry.h"
 #include "s3/metadata.h"
 #include "s3/storage_class.h"
@@ -115,6 +116,13 @@ wire::AwsResult<PutOptions> ReadCopyTarget(const S3Call& call, const ObjectInfo&
   return out;
 }
 
+ChecksumAlgorithm KeptAlgorithm(const ObjectInfo& source) {
+  const auto kept = source.checksums.empty()
+                        ? std::nullopt
+                        : ParseChecksumAlgorithm(source.checksums.begin()->first);
+  return kept.value_or(ChecksumAlgorithm::kCrc32);
+}
+
 // A copy onto itself must change something, or bring an old version back.
 S3Result CheckChanges(const S3Call& call, const CopySource& source, const PutOptions& target) {
   if (source.target.bucket != call.target.bucket || source.target.key != call.target.key ||
@@ -130,11 +138,15 @@ S3Result CheckChanges(const S3Call& call, const CopySource& source, const PutOpt
       "attributes.");
 }
 
-// Reads the source through, because the copy shall carry a checksum that the source does not have.
+// Reads the source through, because the copy shall be encrypted in another way, or carry a checksum
+// that the source does not have.
 wire::AwsResult<ObjectInfo> CopyBytes(S3Call& call, const ObjectStore::Opened& source,
-                                      ChecksumAlgorithm algorithm, const PutOptions& options) {
-  ASSIGN_OR_RETURN(auto upload, InS3(call.store.BeginUpload({algorithm}), call.target));
-  RETURN_IF_ERROR(InS3(WriteRange(source.fd.get(), {0, source.info.size}, *upload), call.target));
+                                      ChecksumAlgorithm algorithm, PutOptions options) {
+  ASSIGN_OR_RETURN(const EncryptionPlan plan, PlanCopy(call, source.info));
+  ASSIGN_OR_RETURN(const auto seal, MakeSeal(call, plan, options.metadata));
+  ASSIGN_OR_RETURN(auto upload, BeginUpload(call, seal, {algorithm}));
+  RETURN_IF_ERROR(
+      InS3(WriteRange(call.store, source, {0, source.info.size}, *upload), call.target));
   return InS3(call.store.Put(call.target.bucket, call.target.key, std::move(upload), options),
               call.target);
 }
@@ -183,7 +195,9 @@ S3Result PutObject(S3Call& call) {
   ASSIGN_OR_RETURN(options.storage_class, ReadStorageClass(call.headers()));
   ASSIGN_OR_RETURN(options.tags, ParseTagHeader(call.headers().Get("x-amz-tagging")));
   ASSIGN_OR_RETURN(const BodyClaims claims, ReadClaims(call));
-  ASSIGN_OR_RETURN(auto upload, ReceiveObject(call, claims));
+  ASSIGN_OR_RETURN(const EncryptionPlan plan, PlanEncryption(call));
+  ASSIGN_OR_RETURN(const Seal seal, MakeSeal(call, plan, options.metadata));
+  ASSIGN_OR_RETURN(auto upload, ReceiveObject(call, claims, seal));
   if (std::shared_ptr<wire::LaterAnswer> later = call.exchange.Later()) {
     const auto answer = [trace = CallTrace(call), later](const Result<ObjectInfo>& put) {
       later->Send(put ? AnswerOfPut(*put, trace)
@@ -203,17 +217,22 @@ S3Result CopyObject(S3Call& call) {
   RETURN_IF_ERROR(RequireBucket(call));
   ASSIGN_OR_RETURN(const CopySource source, OpenCopySource(call));
   const ObjectInfo& from = source.object.info;
-  ASSIGN_OR_RETURN(const PutOptions target, ReadCopyTarget(call, from));
+  ASSIGN_OR_RETURN(PutOptions target, ReadCopyTarget(call, from));
   RETURN_IF_ERROR(CheckChanges(call, source, target));
   const std::string_view wanted = call.headers().Get("x-amz-checksum-algorithm");
   const auto algorithm = ParseChecksumAlgorithm(wanted);
   if (!wanted.empty() && !algorithm) {
     return wire::Refuse("InvalidRequest", 400, "Checksum algorithm provided is unsupported.");
   }
-  if (algorithm && !from.checksums.contains(std::string(Name(*algorithm)))) {
-    ASSIGN_OR_RETURN(const ObjectInfo info, CopyBytes(call, source.object, *algorithm, target));
+  ASSIGN_OR_RETURN(const EncryptionPlan plan, PlanCopy(call, from));
+  ASSIGN_OR_RETURN(const bool shares, SharesFile(call, plan, from));
+  if (!shares || (algorithm && !from.checksums.contains(std::string(Name(*algorithm))))) {
+    ASSIGN_OR_RETURN(
+        const ObjectInfo info,
+        CopyBytes(call, source.object, algorithm.value_or(KeptAlgorithm(from)), target));
     return AnswerCopy(call, source, info);
   }
+  KeepEncryption(from.metadata, target.metadata);
   const CopyOptions options{from.blob_id, target.metadata, target.tags, target};
   ASSIGN_OR_RETURN(const ObjectInfo info,
                    InS3(call.store.Copy({source.target.bucket, source.target.key, from.version_id},

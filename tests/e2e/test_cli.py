@@ -12,7 +12,7 @@ from engine import ROOT
 
 def test_every_command_explains_itself(engine):
     top = engine.sabia("--help").stdout
-    for command in ("serve", "env", "jobs", "logs", "spot", "cost", "data", "fsck", "simulate", "algorithm",
+    for command in ("serve", "env", "jobs", "logs", "spot", "cost", "data", "fsck", "simulate", "keys", "algorithm",
                     "completion"):
         assert re.search(rf"^  {command} ", top, re.M), top
         assert "Usage:" in engine.sabia(command, "--help").stdout

@@ -95,6 +95,7 @@ class AgentRun {
       listing += '\n';
     }
     AddListing(name, listing, mode);
+    spec.external_buckets["bucket"] = json::object{{"url", "http://outside.example"}};
     spec.cache = (temporary_.path() / "cache").native();
   }
 
