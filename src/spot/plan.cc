@@ -23,8 +23,11 @@ double ExpectedHours::Of(Placement placement) const {
   return placement == Placement::kIdle ? wait : placement == Placement::kSpot ? spot : on_demand;
 }
 
-Plan::Plan(const JobTerms& terms, const Hazards& hazards, Millis work_left, Millis time_left)
-    : price_ratio_(static_cast<float>(terms.PriceRatio())), ages_(hazards.ages) {
+Plan::Plan(const JobTerms& terms, const Hazards& hazards, Millis work_left, Millis time_left,
+           std::vector<float> memory)
+    : price_ratio_(static_cast<float>(terms.PriceRatio())),
+      ages_(hazards.ages),
+      values_(std::move(memory)) {
   ChooseStep(terms, work_left, time_left);
   for (std::size_t age = 0; age < kAgeClasses; ++age) {
     available_[age] = MovesOf(hazards, {true, age});
@@ -94,7 +97,8 @@ const float* Plan::At(std::int64_t left, std::size_t row) const {
 void Plan::Fill() {
   const std::size_t rows =
       Row({true, kAgeClasses - 1}, kIdle) + 1 + 2 * static_cast<std::size_t>(rests_);
-  values_.assign(static_cast<std::size_t>(steps_ + 1) * rows * width_, 0.0F);
+  values_.resize(static_cast<std::size_t>(steps_ + 1) * rows * width_);
+  std::fill_n(values_.begin(), rows * width_, 0.0F);  // the others are filled below
   scratch_.assign((3 * static_cast<std::size_t>(rests_) * 2 + 8) * width_, 0.0F);
   for (std::size_t row = 0; row < rows; ++row) At(0, row)[0] = kMissedHours;
   for (std::int64_t left = 1; left <= steps_; ++left) {

@@ -14,6 +14,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "spot/hazard.h"
@@ -37,8 +39,13 @@ struct ExpectedHours {
 
 class Plan {
  public:
-  // For a job with so much work and time left at most.
-  Plan(const JobTerms& terms, const Hazards& hazards, Millis work_left, Millis time_left);
+  // For a job with so much work and time left at most. `memory` is an old plan's, or empty: fresh
+  // pages cost as much time as the plan itself.
+  Plan(const JobTerms& terms, const Hazards& hazards, Millis work_left, Millis time_left,
+       std::vector<float> memory = {});
+  static std::vector<float> MemoryOf(std::unique_ptr<Plan> plan) {
+    return plan == nullptr ? std::vector<float>() : std::move(plan->values_);
+  }
 
   ExpectedHours Evaluate(const Situation& now, Millis work_left) const;
   // False when the situation has more slack or time than the plan was made for.
