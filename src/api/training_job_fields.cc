@@ -12,7 +12,8 @@ constexpr Treatment kRefused = Treatment::kRefused;
 constexpr Treatment kRefusedIfSet = Treatment::kRefusedIfSet;
 
 constexpr std::string_view kNoKms =
-    "kept and echoed: there is no KMS here; data rests unencrypted on this machine's disk";
+    "kept and echoed: what is encrypted is said by the bucket's default encryption (s3.md), and "
+    "volumes are directories of this machine";
 constexpr std::string_view kRulesRefused =
     "Debugger and Profiler rule jobs are not implemented; remove the rules (SDK: rules=[], "
     "disable_profiler=True)";

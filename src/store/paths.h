@@ -12,8 +12,8 @@
 //     aws-models/            what AWS_DATA_PATH points at: endpoints that lead clients here
 //     resources.db           jobs, tags, instances, series (SQLite, WAL)
 //     objects.db             index of buckets and objects (SQLite, WAL)
-//     blobs/<2 hex>/<32 hex> one immutable file per object version, mode 0444
-//     blobs/tmp/             uploads in progress; emptied at start
+//     keys/                  master keys of encrypted objects, mode 0600
+//     blobs/<2 hex>/<32 hex> one immutable file per object version, mode 0444; tmp/: uploads
 //     lost+found/<time>/     what `sabia fsck --repair` took out, with report.jsonl
 //     cache/                 objects of buckets outside (channels/object_cache.h); may be deleted
 //     logs/<group>/          log events (docs/formats/log.md); names percent-encoded:
@@ -21,7 +21,7 @@
 //       <job>.d/<rest>.log   stream "<job>/<rest>": those of one job are found without listing all
 //     instances/<id>/        one instance of a job (model/instance.h): spec.json, orders.json,
 //                            report.json, metrics.log, lock, root/ (what becomes /opt/ml), scratch/
-//     run/wake.sock          datagram socket: an agent pokes the daemon with its instance id
+//     run/                   wake.sock: agents poke the daemon; spare/, system/: docs/adr/0010-*
 // clang-format on
 #pragma once
 
