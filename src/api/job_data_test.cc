@@ -58,13 +58,14 @@ TEST_F(JobDataTest, AddsWhatRunsToWhatHasEnded) {
   Have(job, {"i-1", "i-2"});
   reports_["i-1"].channels = {piped, {.name = "f", .way = "view", .objects = 3, .bytes = 9}};
   EXPECT_EQ(
-      json::serialize(Data()),
-      R"({"TrainingJobName":"j","Final":false,"Channels":[)"
-      R"({"ChannelName":"p","InputMode":"Pipe","Way":"pipe","Hosts":2,"Objects":2,)"
-      R"("Bytes":2000,"Epochs":4,"EpochsDelivered":2,"EpochsCut":2,"ServedSeconds":1E0,)"
-      R"("StarvedSeconds":5E-1,"BlockedSeconds":0E0,"UnopenedSeconds":0E0,)"
-      R"("BytesPerSecond":2E3},)"
-      R"({"ChannelName":"f","InputMode":"File","Way":"view","Hosts":1,"Objects":3,"Bytes":9}]})");
+      Data(),
+      *ParseJsonObject(
+          R"({"TrainingJobName":"j","Final":false,"Channels":[)"
+          R"({"ChannelName":"p","InputMode":"Pipe","Way":"pipe","Hosts":2,"Objects":2,)"
+          R"("Bytes":2000,"Epochs":4,"EpochsDelivered":2,"EpochsCut":2,"ServedSeconds":1E0,)"
+          R"("StarvedSeconds":5E-1,"BlockedSeconds":0E0,"UnopenedSeconds":0E0,)"
+          R"("BytesPerSecond":2E3},)"
+          R"({"ChannelName":"f","InputMode":"File","Way":"view","Hosts":1,"Objects":3,"Bytes":9}]})"));
 }
 
 TEST_F(JobDataTest, RefusesAJobThatNobodyKnows) {
