@@ -152,9 +152,15 @@ class Checker {
     // Whatever the file is now, the next start writes it from these bytes.
     ContentCheck check(row.info);
     check.Update(fresh->second);
+    Hashed(fresh->second.size());
     if (const std::string differs = Joined(check.Finish()); !differs.empty()) {
       find(FindingKind::kDamaged, "objects.db", "its bytes in the index: " + differs);
     }
+  }
+
+  void Hashed(std::size_t bytes) {
+    bytes_ += bytes;
+    if (options_.progress != nullptr) options_.progress->bytes += bytes;
   }
 
   static std::string Joined(const std::vector<std::string>& lines) {
@@ -236,8 +242,7 @@ class Checker {
       RETURN_IF_ERROR(content.Read(start + done, {buffer.data(), n}));
       check.Update({buffer.data(), n});
       done += n;
-      bytes_ += n;
-      if (options_.progress != nullptr) options_.progress->bytes += n;
+      Hashed(n);
     }
     return Joined(check.Finish());
   }
