@@ -30,7 +30,7 @@ Status Fill(const std::string& home, int jobs) {
     for (int i = 0; i < kJobsPerCommit && done < jobs; ++i, ++done) {
       job.name = "filled-" + std::to_string(done);
       job.arn = arn + job.name;
-      job.request["TrainingJobName"] = job.name;
+      job.request.Edit()["TrainingJobName"] = job.name;
       store::Change change;
       change.op = store::Change::Op::kInsert;
       change.resource = first;
