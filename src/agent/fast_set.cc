@@ -12,6 +12,9 @@
 namespace sabia::agent {
 namespace {
 
+// Opened while the program still starts.
+constexpr std::size_t kWarmConnections = 4;
+
 // For requests to an endpoint that does not answer, after the program.
 constexpr Millis kStopPatience{2'000};
 
@@ -49,6 +52,7 @@ Status FastFileSet::Mount(const Place& place, channels::MakeClient connect) {
   ASSIGN_OR_RETURN(parts->tree, std::move(builder).Build());
   fastfile::EngineOptions options;
   options.memory = limits_.memory;
+  options.warm = kWarmConnections;
   if (limits_.disk > 0) {
     ASSIGN_OR_RETURN(parts->cache, fastfile::DiskCache::Open(place.scratch, limits_.disk));
     options.cache = parts->cache.get();

@@ -41,7 +41,15 @@ PrefetchEngine::PrefetchEngine(const FileTree& tree, channels::MakeClient make_c
       options_(options),
       blocks_(options.memory / 4),
       channels_(tree.channels()),
-      pool_(std::move(make_client), options.connections) {}
+      pool_(std::move(make_client), options.connections) {
+  if (tree_.files() == 0) return;
+  // What comes of it is for the reads to find out.
+  const auto greet = [first = tree_.LocationOf(0)](const Result<wire::S3Client*>& client) {
+    if (client) (void)(*client)->Head(first);
+  };
+  for (std::size_t i = 0; i < std::min(options_.warm, options_.connections); ++i)
+    pool_.Submit(greet, false);
+}
 
 PrefetchEngine::~PrefetchEngine() { (void)Stop(); }
 

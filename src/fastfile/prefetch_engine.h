@@ -30,6 +30,8 @@ namespace sabia::fastfile {
 struct EngineOptions {
   std::uint64_t memory = 256 << 20;
   std::size_t connections = 32;
+  std::size_t warm =
+      0;  // so many of them are opened at once: the first reads need not wait for one
   std::uint64_t whole_max = 1 << 20;  // objects up to this size come in one request
   PatternLimits pattern;
   int news = -1;               // eventfd, written when failure() has something to say

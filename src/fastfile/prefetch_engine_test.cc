@@ -107,6 +107,17 @@ TEST(PrefetchEngine, SmallObjectsAreCheckedAndFetchedOnce) {
   engine.Close(handle);
 }
 
+TEST(PrefetchEngine, WarmConnectionsAreThereBeforeTheFirstRead) {
+  RemoteFiles remote(Files{{"a", wire::Noise(100'000)}});
+  EngineOptions options = Small();
+  options.warm = 3;
+  PrefetchEngine& engine = remote.Start(options);
+  for (int i = 0; i < 5'000 && remote.server.s3.requests.load() < 3; ++i) ::poll(nullptr, 0, 2);
+  EXPECT_EQ(remote.server.s3.requests, 3);
+  EXPECT_EQ(engine.stats(0).requests, 0u) << "no bytes were asked for";
+  remote.Stop();
+}
+
 TEST(PrefetchEngine, ContentThatStaysWrongIsRefused) {
   RemoteFiles remote(Files{{"a", wire::Noise(100'000)}});
   remote.server.s3.faults.wrong_bytes = 100;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -58,7 +59,7 @@ class MemoryS3 final : public S3Handler {
   std::map<std::string, std::string> objects;
   std::map<int, std::string> parts;
   Faults faults;
-  int requests = 0;
+  std::atomic<int> requests = 0;
   int aborts = 0;
   std::size_t page_size = 2;
   std::string last_range;
