@@ -55,7 +55,8 @@ class CodeHook final : public Hook {
     const Path code = instance.layout.code();
     const std::string program = UserProgram(spec);
     if (!program.empty() && !channels::IsSafeRelativePath(program)) {
-      return Fail(ErrorCode::kInvalidArgument, "sagemaker_program '{}' is no relative path",
+      return Fail(ErrorCode::kInvalidArgument,
+                  "sagemaker_program '{}' must be a relative path that stays in the source",
                   program);
     }
     const CodeFacts facts{IsFile(code / "requirements.txt"), IsFile(code / "setup.py"),

@@ -111,6 +111,26 @@ TEST(PipeRun, BWRAP_StopWhileTheProgramSleepsOverAFullPipe) {
   EXPECT_EQ(report.error, "");
 }
 
+TEST(PipeRun, BWRAP_AnEpochThatIsOverKeepsItsTimes) {
+  SKIP_WITHOUT_BWRAP();
+  AgentRun run;
+  run.AddChannel("train", {{"a", std::string(3'000'000, 'x')}}, InputMode::kPipe);
+  // Full for 200 ms; then nobody opens the next epoch for 100.
+  run.Shell(
+      "exec 3</opt/ml/input/data/train_0; head -c 1 <&3; sleep 0.2; cat <&3 | wc -c; exec 3<&-; "
+      "sleep 0.1");
+  const model::Report report = run.Run();
+  ASSERT_EQ(report.exit_code, 0) << run.Log();
+  const model::ChannelReport& channel = report.channels.at(0);
+  EXPECT_EQ(channel.epochs_delivered, 1);
+  EXPECT_GE(channel.served, Millis(200));
+  EXPECT_GE(channel.blocked, Millis(150));
+  EXPECT_GE(channel.unopened, Millis(90));
+  const Millis trained =
+      report.began.at(model::AgentPhase::kDone) - report.began.at(model::AgentPhase::kTraining);
+  EXPECT_LE(channel.served + channel.unopened, trained + Millis(50)) << "no time counts twice";
+}
+
 TEST(PipeRun, BWRAP_InterruptionInTheMiddleOfAnEpoch) {
   SKIP_WITHOUT_BWRAP();
   AgentRun run;

@@ -1,5 +1,6 @@
 #include "api/job_data.h"
 
+#include "api/training_jobs.h"
 #include "model/training_job.h"
 
 namespace sabia::api {
@@ -45,7 +46,7 @@ struct Look {
 AwsResult<Look> LookAt(store::Resources& resources, const std::string& name) {
   const auto row = resources.Get(store::Kind::kTrainingJob, name);
   if (!row && row.error().code == ErrorCode::kNotFound) {
-    return wire::RefuseValidation("There is no training job '{}'", name);
+    return RefuseUnknownTrainingJob();
   }
   if (!row) return tl::make_unexpected(wire::ToAwsError(row.error()));
   const auto document = ParseJsonObject(row->document);

@@ -72,7 +72,7 @@ TEST_F(JobDataTest, RefusesAJobThatNobodyKnows) {
   const auto answer = DescribeJobData(*resources_, [](const std::string&) { return std::nullopt; },
                                       {{"TrainingJobName", "x"}});
   ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().message, "There is no training job 'x'");
+  EXPECT_EQ(answer.error().message, "Requested resource not found.");
 }
 
 }  // namespace

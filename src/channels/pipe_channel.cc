@@ -121,7 +121,8 @@ void PipeChannel::Run(Epoch& epoch) {
   }
   {
     PipeSink sink(std::move(*fd), stop_.get(), account, clock_);
-    account.Close(EndOf(Serve(epoch, sink, account)), clock_.Mono());
+    const auto end = EndOf(Serve(epoch, sink, account));
+    account.Close(end, clock_.Mono());
     // Before the end is shown: who opens the name later must not wait for data that never comes.
     epoch.fifo.Remove(directory_.get());
   }

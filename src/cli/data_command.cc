@@ -73,7 +73,7 @@ int ShowStat(const Invocation& invocation, const StatArguments& arguments) {
   auto client = Client::Connect(invocation.paths());
   if (!client) return Complain(client.error());
   const auto stat = (*client)->Extension("/-/data", {{"TrainingJobName", arguments.job}});
-  if (!stat) return Complain(stat.error());
+  if (!stat) return Complain(AboutJob(stat.error(), arguments.job));
   if (arguments.as_json) {
     std::printf("%s\n", json::serialize(*stat).c_str());
   } else {

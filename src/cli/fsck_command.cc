@@ -107,9 +107,11 @@ void Print(const objects::FsckReport& report, const FsckArguments& arguments) {
   if (report.Problems() == 0) {
     std::printf("no problems\n");
   } else if (!arguments.repair) {
-    std::printf("%zu problems; 'sabia fsck --repair' puts right what can be\n", report.Problems());
+    std::printf("%zu problem%s; 'sabia fsck --repair' puts right what can be\n", report.Problems(),
+                report.Problems() == 1 ? "" : "s");
   } else {
-    std::printf("%zu problems, %zu of them left\n", report.Problems(), report.Left());
+    std::printf("%zu problem%s, %zu left\n", report.Problems(), report.Problems() == 1 ? "" : "s",
+                report.Left());
   }
 }
 

@@ -177,6 +177,22 @@ class PartSender {
   Status status_;
 };
 
+// The beginning and the end of a long key.
+std::string Shortened(const std::string& key) {
+  constexpr std::size_t kWhole = 200;
+  constexpr std::size_t kHead = 120;
+  constexpr std::size_t kTail = 60;
+  if (key.size() <= kWhole) return key;
+  std::size_t head = kHead;
+  std::size_t tail = key.size() - kTail;
+  const auto inside = [&](std::size_t at) {
+    return (static_cast<unsigned char>(key[at]) & 0xC0) == 0x80;  // of a character of UTF-8
+  };
+  while (head > 0 && inside(head)) --head;
+  while (tail < key.size() && inside(tail)) ++tail;
+  return fmt::format("{}…({} bytes)…{}", key.substr(0, head), tail - head, key.substr(tail));
+}
+
 Status UploadInParts(S3Connection& client, const FileSpan& whole, const S3Location& to,
                      const UploadSource& source) {
   const std::uint64_t least = (whole.length + kPartsMax - 1) / kPartsMax;
@@ -191,8 +207,9 @@ Status UploadInParts(S3Connection& client, const FileSpan& whole, const S3Locati
 }  // namespace
 
 Status UploadFile(S3Connection& client, const UploadSource& source, const S3Location& to) {
+  // Where the file lies is nothing to the reader, and a long key must leave room for the cause.
   const std::string context =
-      fmt::format("failed to upload '{}' to 's3://{}/{}'", source.file.native(), to.bucket, to.key);
+      fmt::format("failed to upload to 's3://{}/{}'", to.bucket, Shortened(to.key));
   auto file = env::OpenFile(source.file, O_RDONLY);
   if (!file) return Wrap(file.error(), context);
   struct stat info {};
