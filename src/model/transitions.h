@@ -1,6 +1,7 @@
 // Transition tables as constexpr data, with the checks that every table must pass.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 namespace sabia::model {
@@ -29,18 +30,28 @@ constexpr bool IsLegal(const Table& table, State from, State to) {
   return false;
 }
 
-// Whether every state up to `last` (enumerators are consecutive from 0) can be reached from
-// `start`.
+// Which states can be reached from `start` in any number of steps, by number (enumerators are
+// consecutive from 0).
+inline constexpr std::size_t kStatesMax = 64;
 template <typename Table, typename State>
-constexpr bool AllReachable(const Table& table, State start, State last) {
-  constexpr std::size_t kStatesMax = 64;
-  bool seen[kStatesMax] = {};
+constexpr std::array<bool, kStatesMax> ReachableFrom(const Table& table, State start) {
+  std::array<bool, kStatesMax> seen = {};
   seen[static_cast<std::size_t>(start)] = true;
-  for (std::size_t round = 0; round < kStatesMax; ++round) {
+  for (bool grows = true; grows;) {
+    grows = false;
     for (const auto& edge : table) {
-      if (seen[static_cast<std::size_t>(edge.from)]) seen[static_cast<std::size_t>(edge.to)] = true;
+      const auto to = static_cast<std::size_t>(edge.to);
+      if (!seen[static_cast<std::size_t>(edge.from)] || seen[to]) continue;
+      seen[to] = grows = true;
     }
   }
+  return seen;
+}
+
+// Whether every state up to `last` can be reached from `start`.
+template <typename Table, typename State>
+constexpr bool AllReachable(const Table& table, State start, State last) {
+  const auto seen = ReachableFrom(table, start);
   for (std::size_t i = 0; i <= static_cast<std::size_t>(last); ++i) {
     if (!seen[i]) return false;
   }

@@ -18,29 +18,15 @@ constexpr double kClusterInstances = 100;
 
 struct Totals {
   std::uint64_t worlds = 0;
-  std::uint64_t commits = 0;
-  std::uint64_t jobs = 0;
-  std::uint64_t interruptions = 0;
-  std::uint64_t daemon_deaths = 0;
-  std::uint64_t agent_deaths = 0;
-  double instance_hours = 0;
+  Outcome sum;
 
-  void Add(const Outcome& outcome) {
-    ++worlds;
-    commits += outcome.commits;
-    jobs += outcome.jobs;
-    interruptions += outcome.interruptions;
-    daemon_deaths += outcome.daemon_deaths;
-    agent_deaths += outcome.agent_deaths;
-    instance_hours += outcome.instance_hours;
-  }
   void Print(double seconds) const {
-    const double years = instance_hours / kHoursPerYear / kClusterInstances;
+    const double years = sum.instance_hours / kHoursPerYear / kClusterInstances;
     fmt::print(
         "{} worlds, {} jobs, {} interruptions, {} deaths of the daemon, {} of agents, {} commits: "
         "{:.2f} years of 100 instances in {:.1f} s ({:.1f} years a minute)\n",
-        worlds, jobs, interruptions, daemon_deaths, agent_deaths, commits, years, seconds,
-        years / seconds * 60);
+        worlds, sum.jobs, sum.interruptions, sum.daemon_deaths, sum.agent_deaths, sum.commits,
+        years, seconds, years / seconds * 60);
     std::fflush(stdout);
   }
 };
@@ -48,7 +34,8 @@ struct Totals {
 // Whether all is well; the same plan twice must end in the same state.
 bool RunOne(const WorldPlan& plan, bool twice, Totals& totals) {
   const Outcome outcome = sabia::sim::Simulate(plan);
-  totals.Add(outcome);
+  ++totals.worlds;
+  totals.sum.Add(outcome);
   for (const std::string& violation : outcome.violations)
     fmt::print(stderr, "seed {}: {}\n", plan.seed, violation);
   if (!outcome.violations.empty()) {

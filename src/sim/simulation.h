@@ -18,6 +18,7 @@
 
 namespace sabia::sim {
 
+// Of one world, or of several together.
 struct Outcome {
   std::uint64_t digest = 0;  // of every commit
   std::uint64_t commits = 0;
@@ -32,6 +33,9 @@ struct Outcome {
   Millis length{0};                     // simulated, with the peace at the end
   double instance_hours = 0;            // the machine's instances, leased or not
   std::vector<std::string> violations;  // none in a world as it should be
+
+  // Counts and hours of another world; not its digest, length and violations.
+  void Add(const Outcome& other);
 };
 
 Outcome Simulate(const WorldPlan& plan);

@@ -24,13 +24,7 @@ TEST(Simulation, WorldsKeepTheirPromises) {
     const Outcome outcome = Simulate(plan);
     ASSERT_THAT(outcome.violations, IsEmpty()) << Describe(plan);
     EXPECT_EQ(outcome.completed + outcome.failed + outcome.stopped, outcome.jobs);
-    sum.completed += outcome.completed;
-    sum.failed += outcome.failed;
-    sum.stopped += outcome.stopped;
-    sum.interruptions += outcome.interruptions;
-    sum.agent_deaths += outcome.agent_deaths;
-    sum.daemon_deaths += outcome.daemon_deaths;
-    sum.failed_effects += outcome.failed_effects;
+    sum.Add(outcome);
   }
   // Or nothing was tried.
   EXPECT_GT(sum.completed, kSeeds);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/json.h"
@@ -22,16 +21,7 @@ std::string HostKey(const model::InstanceRecord& lease) {
 
 // One commit may hold several steps.
 bool Reaches(model::TrainingPhase from, model::TrainingPhase to) {
-  std::set<model::TrainingPhase> seen{from};
-  std::vector<model::TrainingPhase> todo{from};
-  while (!todo.empty()) {
-    const model::TrainingPhase phase = todo.back();
-    todo.pop_back();
-    for (const auto& edge : model::kTrainingEdges) {
-      if (edge.from == phase && seen.insert(edge.to).second) todo.push_back(edge.to);
-    }
-  }
-  return seen.contains(to);
+  return model::ReachableFrom(model::kTrainingEdges, from)[static_cast<std::size_t>(to)];
 }
 
 // The last time of the attempt that is known.
