@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/layout.h"
+#include "agent/stream_set.h"
 #include "channels/fetch.h"
 #include "env/clock.h"
 #include "env/posix/posix_files.h"
@@ -18,14 +19,14 @@
 
 namespace sabia::agent {
 
-class FastFileSet {
+class FastFileSet final : public StreamSet {
  public:
   struct Limits {
     std::uint64_t memory = 0;
     std::uint64_t disk = 0;  // for later epochs; 0: none is used
   };
   FastFileSet(env::Clock& clock, const Limits& limits);
-  ~FastFileSet();
+  ~FastFileSet() override;
 
   void Add(const model::ChannelSpec& channel, std::vector<channels::ListedObject> objects);
   // On an empty directory, in which each channel is a directory of its name.
@@ -36,18 +37,13 @@ class FastFileSet {
   };
   Status Mount(const Place& place, channels::MakeClient connect);
 
-  void Start();  // the program runs from now on
-  // Readers get errors from now on. Does not block.
-  void Cancel();
-  // After the program. False: a request still hangs, and the set must not be destroyed.
-  bool Stop();
-
-  // Readable when failure() may have something to say.
-  int news() const { return news_.get(); }
-  std::optional<Error> failure() const;
-  std::vector<model::ChannelReport> Reports() const;
-  // What the user should know of a program that ran for so long.
-  std::vector<std::string> Notes(Millis trained) const;
+  void Start() override;
+  void Cancel() override;  // readers get errors from now on
+  bool Stop() override;
+  int news() const override { return news_.get(); }
+  std::optional<Error> failure() const override;
+  std::vector<model::ChannelReport> Reports() const override;
+  std::vector<std::string> Notes(Millis trained) const override;
 
  private:
   struct Parts;

@@ -54,6 +54,14 @@ struct Instance {
   std::vector<model::ChannelReport> channels;  // the others
   std::int64_t restored_files = 0;
   std::int64_t restored_bytes = 0;
+
+  // Those of pipes and fast that are there.
+  std::vector<StreamSet*> Streams() const {
+    std::vector<StreamSet*> out;
+    if (pipes) out.push_back(pipes.get());
+    if (fast) out.push_back(fast.get());
+    return out;
+  }
 };
 
 class Hook {

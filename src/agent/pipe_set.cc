@@ -63,9 +63,10 @@ void PipeSet::Start() {
   for (Channel& channel : channels_) channel.pipe->Start();
 }
 
-void PipeSet::Stop() {
+bool PipeSet::Stop() {
   for (Channel& channel : channels_) channel.reader->Cancel();
   for (Channel& channel : channels_) channel.pipe->Stop();
+  return true;
 }
 
 std::optional<Error> PipeSet::failure() const {

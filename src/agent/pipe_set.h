@@ -10,16 +10,17 @@
 #include <vector>
 
 #include "agent/layout.h"
+#include "agent/stream_set.h"
 #include "channels/download.h"
 #include "channels/pipe_channel.h"
 #include "model/instance.h"
 
 namespace sabia::agent {
 
-class PipeSet {
+class PipeSet final : public StreamSet {
  public:
   explicit PipeSet(env::Clock& clock);
-  ~PipeSet();
+  ~PipeSet() override;
 
   struct Place {
     Path listing;
@@ -29,18 +30,13 @@ class PipeSet {
   // Makes the first FIFO. `connect`: for objects that are no files of this machine.
   Status Add(const model::ChannelSpec& channel, const Place& place, channels::MakeClient connect);
 
-  void Start();
-  // After the program has ended: nothing is served any more.
-  void Stop();
-
-  // Readable when failure() may have something to say.
-  int news() const { return news_.get(); }
-  // Why a channel cannot go on: "Data download failed:channel 'train' from s3://…: …".
-  std::optional<Error> failure() const;
-  std::vector<model::ChannelReport> Reports() const;
-  // What the user should know of a program that ran for so long: that it was starved, and what
-  // would help.
-  std::vector<std::string> Notes(Millis trained) const;
+  void Start() override;
+  void Cancel() override {}  // a reader that waits at a FIFO can be killed
+  bool Stop() override;      // always true
+  int news() const override { return news_.get(); }
+  std::optional<Error> failure() const override;
+  std::vector<model::ChannelReport> Reports() const override;
+  std::vector<std::string> Notes(Millis trained) const override;
 
  private:
   struct Channel {

@@ -82,7 +82,7 @@ void Supervisor::Run() {
   Enter(AgentPhase::kDone);
   // A worker that hangs in a network call cannot be joined; nothing of the instance depends on it
   // any more.
-  if (abandoned_ || fast_hangs_) ::_exit(0);
+  if (abandoned_ || stream_hangs_) ::_exit(0);
 }
 
 Status Supervisor::Prepare() {
@@ -140,8 +140,7 @@ Status Supervisor::StartProgram() {
   if (!started) return fail(started.error(), false);
   running_ = true;
   pump_->Start(program_.TakeOutput());
-  if (instance_.pipes) instance_.pipes->Start();
-  if (instance_.fast) instance_.fast->Start();
+  for (StreamSet* set : instance_.Streams()) set->Start();
   data_metered_ = StreamReports();
   data_metered_at_ = data_published_at_ = parts_.clock.Mono();
   if (instance_.checkpoints) {
@@ -162,8 +161,9 @@ void Supervisor::Supervise() {
     DriveStop();
     PublishIfNews();
     std::vector<int> fds = program_.WaitFds();
-    if (instance_.pipes && !input_failure_) fds.push_back(instance_.pipes->news());
-    if (instance_.fast && !input_failure_) fds.push_back(instance_.fast->news());
+    if (!input_failure_) {
+      for (const StreamSet* set : instance_.Streams()) fds.push_back(set->news());
+    }
     Poll(fds);
   }
 }
@@ -214,10 +214,8 @@ bool Supervisor::InputFailed() const {
 
 std::vector<model::ChannelReport> Supervisor::StreamReports() const {
   std::vector<model::ChannelReport> out;
-  if (instance_.pipes) out = instance_.pipes->Reports();
-  if (instance_.fast) {
-    for (model::ChannelReport& channel : instance_.fast->Reports())
-      out.push_back(std::move(channel));
+  for (const StreamSet* set : instance_.Streams()) {
+    for (model::ChannelReport& channel : set->Reports()) out.push_back(std::move(channel));
   }
   return out;
 }
@@ -228,8 +226,9 @@ void Supervisor::WatchStreams() {
   if (now - data_metered_at_ >= kDataMetricsInterval) WriteDataMetrics();
   if (now - data_published_at_ >= kDataPublishInterval) Publish();
   if (input_failure_) return;
-  if (instance_.pipes) input_failure_ = instance_.pipes->failure();
-  if (instance_.fast && !input_failure_) input_failure_ = instance_.fast->failure();
+  for (const StreamSet* set : instance_.Streams()) {
+    if (!input_failure_) input_failure_ = set->failure();
+  }
   // The program has its grace: what it has learnt so far may be worth a checkpoint.
   if (input_failure_) BeginStop(StopReason::kInputFailed, std::nullopt);
 }
@@ -254,8 +253,9 @@ void Supervisor::WriteDataMetrics() {
 void Supervisor::StopStreams() {
   if (!HasStreams() || abandoned_) return;
   (void)OnWorker([this]() -> Status {
-    if (instance_.fast) fast_hangs_ = !instance_.fast->Stop();
-    if (instance_.pipes) instance_.pipes->Stop();
+    for (StreamSet* set : instance_.Streams()) {
+      if (!set->Stop()) stream_hangs_ = true;
+    }
     return {};
   });
   if (abandoned_) return;
@@ -263,17 +263,14 @@ void Supervisor::StopStreams() {
   const auto began = report_.began.find(AgentPhase::kTraining);
   const Millis trained =
       began == report_.began.end() ? Millis(0) : parts_.clock.Wall() - began->second;
-  std::vector<std::string> notes;
-  if (instance_.pipes) notes = instance_.pipes->Notes(trained);
-  if (instance_.fast) {
-    for (std::string& note : instance_.fast->Notes(trained)) notes.push_back(std::move(note));
+  for (const StreamSet* set : instance_.Streams()) {
+    for (std::string& note : set->Notes(trained)) instance_.notes.push_back(std::move(note));
   }
-  for (std::string& note : notes) instance_.notes.push_back(std::move(note));
   for (model::ChannelReport& channel : StreamReports())
     instance_.channels.push_back(std::move(channel));
   instance_.pipes.reset();
-  // What hangs keeps its memory until the process ends.
-  if (fast_hangs_) (void)instance_.fast.release();
+  // What hangs (FIFOs do not) keeps its memory until the process ends.
+  if (stream_hangs_) (void)instance_.fast.release();
   instance_.fast.reset();
 }
 
@@ -409,7 +406,7 @@ void Supervisor::KillProgram() {
   if (!running_) return;
   if (instance_.checkpoints) instance_.checkpoints->Freeze();
   // A process that waits for a file can be killed, but not by every kernel at once.
-  if (instance_.fast) instance_.fast->Cancel();
+  for (StreamSet* set : instance_.Streams()) set->Cancel();
   program_.Kill();
 }
 

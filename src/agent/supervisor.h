@@ -101,8 +101,8 @@ class Supervisor {
   MonoTime data_published_at_;
   bool worker_busy_ = false;  // the instance is the worker's
   std::vector<std::string> hook_notes_;
-  bool fast_hangs_ = false;  // requests of FastFile channels still run
-  bool abandoned_ = false;   // a worker hangs in a call that nobody waits for any more
+  bool stream_hangs_ = false;  // requests of streamed channels still run
+  bool abandoned_ = false;     // a worker hangs in a call that nobody waits for any more
 };
 
 }  // namespace sabia::agent
