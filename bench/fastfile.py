@@ -24,6 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 from engine import Engine, FaultProxy  # noqa: E402
 
+from jobs import Embedded, create_script_job, s3_channel  # noqa: E402
 from report import Table, note, run, spread  # noqa: E402
 
 import boto3  # noqa: E402
@@ -187,18 +188,11 @@ class Ours:
     def read(self, *workload):
         self.jobs += 1
         job = f"read-{self.jobs}"
-        uri = "s3://remote/in/"
         command = (f"exec python3 /opt/ml/input/data/tools/reader.py /opt/ml/input/data/train "
                    f"/opt/ml/input/data/tools/block {' '.join(workload)} >/opt/ml/model/answer")
-        channel = {"DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": uri}}}
-        tools = {"DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://remote/tools/"}}}
         self.engine.bucket()
-        self.engine.client("sagemaker").create_training_job(**self.engine.request(
-            job, AlgorithmSpecification={"TrainingImage": "sabia/python:3", "TrainingInputMode": "FastFile",
-                                         "ContainerEntrypoint": ["/bin/sh", "-c", 'eval "$SCRIPT"'],
-                                         "ContainerArguments": ["train"]},
-            Environment={"SCRIPT": command},
-            InputDataConfig=[{"ChannelName": "train", **channel}, {"ChannelName": "tools", "InputMode": "File", **tools}]))
+        create_script_job(self.engine, job, "FastFile", command, [
+            s3_channel("train", "s3://remote/in/"), s3_channel("tools", "s3://remote/tools/", InputMode="File")])
         while self.engine.describe(job)["TrainingJobStatus"] not in ("Completed", "Failed", "Stopped"):
             self.watch_memory()
             time.sleep(0.1)
@@ -319,35 +313,17 @@ def delayed(outside):
             proxy.stop()
 
 
-class Local:
+class Local(Embedded):
     """Jobs on the embedded store."""
 
     def __init__(self, release, work):
-        self.home = pathlib.Path(tempfile.mkdtemp(dir=work, prefix="fastfile-local-"))
-        self.engine = Engine(pathlib.Path(release) / "src/cli/sabia", self.home / "sabia", "--log-level", "error").start()
-        self.s3 = self.engine.client("s3")
-        self.engine.bucket()
-        self.jobs = 0
-
-    def stop(self):
-        self.engine.stop()
-        shutil.rmtree(self.home, ignore_errors=True)
+        super().__init__(release, work, "fastfile-local", "error")
 
     def run(self, prefix, mode, script):
         """Seconds between the answer of Create and what the script leaves in /opt/ml/model/at, and its answer."""
-        self.jobs += 1
-        job = f"local-{self.jobs}"
-
-        def channel(name, place):
-            return {"ChannelName": name, "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix",
-                                                                         "S3Uri": f"s3://data/{place}/"}}}
-
-        self.engine.client("sagemaker").create_training_job(**self.engine.request(
-            job, AlgorithmSpecification={"TrainingImage": "sabia/python:3", "TrainingInputMode": mode,
-                                         "ContainerEntrypoint": ["/bin/sh", "-c", 'eval "$SCRIPT"'],
-                                         "ContainerArguments": ["train"]},
-            Environment={"SCRIPT": script},
-            InputDataConfig=[channel("train", prefix), {**channel("tools", "tools"), "InputMode": "File"}]))
+        job = self.new_job("local")
+        create_script_job(self.engine, job, mode, script, [
+            s3_channel("train", f"s3://data/{prefix}/"), s3_channel("tools", "s3://data/tools/", InputMode="File")])
         begin = time.time_ns()
         files = self.engine.artifact(self.engine.wait(job, seconds=120)["ModelArtifacts"]["S3ModelArtifacts"])
         return (int(files["at"]) - begin) / 1e9 if "at" in files else None, files.get("answer")

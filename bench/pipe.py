@@ -10,17 +10,14 @@ import concurrent.futures
 import gzip
 import pathlib
 import random
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
-from engine import Engine  # noqa: E402
-
+from jobs import Embedded, create_script_job, s3_channel  # noqa: E402
 from report import Table, run, spread  # noqa: E402
 
 ROUNDS = 7
@@ -40,17 +37,9 @@ READERS = {"cat": "cat /opt/ml/input/data/train_$n >/dev/null",  # reads of 128 
            "dd bs=64K": "dd if=/opt/ml/input/data/train_$n of=/dev/null bs=64K 2>/dev/null"}
 
 
-class Bench:
+class Bench(Embedded):
     def __init__(self, release, work):
-        self.home = pathlib.Path(tempfile.mkdtemp(dir=work, prefix="pipe-"))
-        self.engine = Engine(pathlib.Path(release) / "src/cli/sabia", self.home / "sabia", "--log-level", "warn").start()
-        self.s3 = self.engine.client("s3")
-        self.engine.bucket()
-        self.jobs = 0
-
-    def stop(self):
-        self.engine.stop()
-        shutil.rmtree(self.home, ignore_errors=True)
+        super().__init__(release, work, "pipe", "warn")
 
     def fill(self, prefix, bodies):
         for number, body in enumerate(bodies):
@@ -58,15 +47,8 @@ class Bench:
         return f"s3://data/{prefix}/"
 
     def start(self, uri, script, **channel):
-        self.jobs += 1
-        job = f"bench-{self.jobs}"
-        self.engine.client("sagemaker").create_training_job(**self.engine.request(
-            job, AlgorithmSpecification={"TrainingImage": "sabia/python:3", "TrainingInputMode": "Pipe",
-                                         "ContainerEntrypoint": ["/bin/sh", "-c", 'eval "$SCRIPT"'],
-                                         "ContainerArguments": ["train"]},
-            Environment={"SCRIPT": script},
-            InputDataConfig=[{"ChannelName": "train", "DataSource": {"S3DataSource": {
-                "S3DataType": "S3Prefix", "S3Uri": uri}}, **channel}]))
+        job = self.new_job("bench")
+        create_script_job(self.engine, job, "Pipe", script, [s3_channel("train", uri, **channel)])
         return job
 
     def directory(self, job):
