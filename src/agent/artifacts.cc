@@ -50,7 +50,8 @@ class ArtifactUpload {
       notes_.push_back(fmt::format("not uploaded from /opt/ml/{}: {}", tree, FewOf(left_out)));
     }
     if (entries.empty() && !even_if_empty) return {};
-    ASSIGN_OR_RETURN(const wire::S3Location to, wire::ParseS3Uri(uri));
+    ASSIGN_OR_RETURN(wire::S3Target to, wire::ParseS3Uri(uri));
+    to.kms_key = instance_.spec.output_kms_key;
     return instance_.spec.compress ? SendArchive(entries, to) : SendFiles(entries, to);
   }
 
@@ -76,7 +77,7 @@ class ArtifactUpload {
     return {};
   }
 
-  Status SendArchive(const std::vector<channels::TreeFile>& entries, const wire::S3Location& to) {
+  Status SendArchive(const std::vector<channels::TreeFile>& entries, const wire::S3Target& to) {
     if (IsSmall(entries)) {
       const env::UniqueFd memory(::memfd_create("archive", MFD_CLOEXEC));
       if (memory) return PackAndSend(entries, fmt::format("/proc/self/fd/{}", memory.get()), to);
@@ -94,13 +95,13 @@ class ArtifactUpload {
   }
 
   Status PackAndSend(const std::vector<channels::TreeFile>& entries, const Path& archive,
-                     const wire::S3Location& to) {
+                     const wire::S3Target& to) {
     RETURN_IF_ERROR(channels::PackTar(entries, archive, kGzipLevel,
                                       [this] { return instance_.cancelled.load(); }));
     return client_->Upload(archive, to);
   }
 
-  Status SendFiles(const std::vector<channels::TreeFile>& entries, wire::S3Location to) {
+  Status SendFiles(const std::vector<channels::TreeFile>& entries, wire::S3Target to) {
     const std::string prefix = to.key.ends_with('/') ? to.key : to.key + "/";
     for (const channels::TreeFile& file : entries) {
       if (file.type != 'f') continue;  // S3 has neither folders nor links

@@ -11,9 +11,6 @@ constexpr Treatment kImmaterial = Treatment::kImmaterial;
 constexpr Treatment kRefused = Treatment::kRefused;
 constexpr Treatment kRefusedIfSet = Treatment::kRefusedIfSet;
 
-constexpr std::string_view kNoKms =
-    "kept and echoed: what is encrypted is said by the bucket's default encryption (s3.md), and "
-    "volumes are directories of this machine";
 constexpr std::string_view kRulesRefused =
     "Debugger and Profiler rule jobs are not implemented; remove the rules (SDK: rules=[], "
     "disable_profiler=True)";
@@ -73,7 +70,9 @@ constexpr std::array kFields = {
     FieldRule{"InputDataConfig[].ShuffleConfig.Seed", kHonoured,
               "order of objects or lines, another one each epoch; outside Pipe mode, which host "
               "gets which object"},
-    FieldRule{"OutputDataConfig.KmsKeyId", kImmaterial, kNoKms},
+    FieldRule{"OutputDataConfig.KmsKeyId", kHonoured,
+              "model and output data are uploaded with SSE-KMS under this key (id, ARN or alias); in "
+              "the embedded store it must be one of `sabia keys`"},
     FieldRule{"OutputDataConfig.S3OutputPath", kHonoured,
               "its bucket must exist when the job is created"},
     FieldRule{"OutputDataConfig.CompressionType", kHonoured,
@@ -84,7 +83,9 @@ constexpr std::array kFields = {
               "what File channels of buckets outside may take, checked before they are downloaded; "
               "embedded data takes no room, and scratch space is the free space of the home's file "
               "system"},
-    FieldRule{"ResourceConfig.VolumeKmsKeyId", kImmaterial, kNoKms},
+    FieldRule{"ResourceConfig.VolumeKmsKeyId", kImmaterial,
+              "kept and echoed, with a note on the job: volumes are directories of this machine, and "
+              "encrypted when its disk is"},
     FieldRule{
         "ResourceConfig.KeepAlivePeriodInSeconds", kRefusedIfSet,
         "warm pools are not implemented; leave it out or give 0 (a start takes milliseconds here)"},

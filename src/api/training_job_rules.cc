@@ -274,6 +274,11 @@ std::vector<std::string> NotesOnRequest(const json::object& request) {
   if (spot && !FindInt(*FindObject(request, "StoppingCondition"), "MaxWaitTimeInSeconds")) {
     notes.emplace_back("spot without MaxWaitTimeInSeconds: waiting for capacity has no limit");
   }
+  if (!GetString(*FindObject(request, "ResourceConfig"), "VolumeKmsKeyId").empty()) {
+    notes.emplace_back(
+        "VolumeKmsKeyId: the instance's volume is a directory of this machine, encrypted only when "
+        "its disk is");
+  }
   const json::object* profiler = FindObject(request, "ProfilerConfig");
   if (profiler != nullptr && !GetBool(*profiler, "DisableProfiler")) {
     notes.emplace_back("ProfilerConfig: no profiler output is written");

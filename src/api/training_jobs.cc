@@ -113,6 +113,23 @@ AwsResult<void> TrainingJobs::Change(const wire::CallContext& context, std::stri
                       "Rate exceeded: training job '{}' is changing too fast", name);
 }
 
+AwsResult<void> TrainingJobs::CheckOutput(const json::object& output) {
+  const std::string uri = GetString(output, "S3OutputPath");
+  RETURN_IF_ERROR(CheckBucket(uri, "S3OutputPath"));
+  const std::string key = GetString(output, "KmsKeyId");
+  if (key.empty()) return {};
+  const auto where = wire::ParseS3Uri(uri);
+  const auto bucket = buckets_.Source(where->bucket);
+  if (!bucket) return Pass(bucket.error());
+  const Status usable = (*bucket)->CheckKey(key);
+  if (usable) return {};
+  if (usable.error().code != ErrorCode::kNotFound) return Pass(usable.error());
+  return RefuseValidation(
+      "KmsKeyId '{}' of OutputDataConfig is no key of this home. `sabia keys list` shows those "
+      "that are, `sabia keys create` makes one.",
+      key);
+}
+
 AwsResult<void> TrainingJobs::CheckBucket(std::string_view uri, std::string_view field) {
   const auto where = wire::ParseS3Uri(uri);
   if (!where) return RefuseValidation("{} '{}' is not an S3 URI", field, uri);
@@ -120,7 +137,10 @@ AwsResult<void> TrainingJobs::CheckBucket(std::string_view uri, std::string_view
   if (!bucket) return Pass(bucket.error());
   const Status there = (*bucket)->CheckBucket();
   if (there) return {};
-  if (there.error().code == ErrorCode::kDenied) {
+  // An endpoint outside that does not answer is the settings' fault: not worth a client's retries.
+  const ErrorCode code = there.error().code;
+  if (code == ErrorCode::kDenied || code == ErrorCode::kUnavailable ||
+      code == ErrorCode::kTimeout) {
     return RefuseValidation("{} '{}' cannot be used: {}", field, uri, there.error().message);
   }
   if (there.error().code != ErrorCode::kNotFound) return Pass(there.error());
@@ -155,8 +175,7 @@ AwsResult<void> TrainingJobs::CheckChannel(const wire::CallContext& context,
 
 AwsResult<void> TrainingJobs::CheckStorage(const wire::CallContext& context,
                                            const json::object& request) {
-  RETURN_IF_ERROR(CheckBucket(GetString(*FindObject(request, "OutputDataConfig"), "S3OutputPath"),
-                              "S3OutputPath"));
+  RETURN_IF_ERROR(CheckOutput(*FindObject(request, "OutputDataConfig")));
   if (const json::object* checkpoint = FindObject(request, "CheckpointConfig");
       checkpoint != nullptr) {
     RETURN_IF_ERROR(CheckBucket(GetString(*checkpoint, "S3Uri"), "S3Uri of CheckpointConfig"));

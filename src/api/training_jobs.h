@@ -75,6 +75,7 @@ class TrainingJobs {
   wire::AwsResult<void> CheckStorage(const wire::CallContext& context, const json::object& request);
   wire::AwsResult<void> CheckChannel(const wire::CallContext& context, const json::object& request,
                                      const json::object& channel);
+  wire::AwsResult<void> CheckOutput(const json::object& output);
   wire::AwsResult<void> CheckBucket(std::string_view uri, std::string_view field);
 
   const TrainingJobsOptions options_;

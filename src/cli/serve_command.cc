@@ -80,10 +80,17 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
       ->add_option("--address", daemon.address,
                    "Address to listen on; other than loopback, others can reach it")
       ->capture_default_str();
-  command->add_option("--port", daemon.port, "HTTP port; 0 takes any free one")
-      ->capture_default_str();
-  command->add_option("--tls-port", daemon.tls_port, "HTTPS port; 0 takes any free one")
-      ->capture_default_str();
+  const CLI::Range ports(0, 65'535);
+  const CLI::Option* http =
+      command->add_option("--port", daemon.port, "HTTP port; 0 takes any free one")
+          ->check(ports)
+          ->capture_default_str();
+  const CLI::Option* https =
+      command
+          ->add_option("--tls-port", daemon.tls_port,
+                       "HTTPS port; 0 takes any free one, and so does --port 0 alone")
+          ->check(ports)
+          ->capture_default_str();
   command->add_option("--region", daemon.region, "Region that a new home belongs to (us-west-2)");
   command->add_option("--python", daemon.python, "Interpreter of script mode")
       ->capture_default_str();
@@ -125,7 +132,11 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
                    "Of the daemon's own log, on standard error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
       ->capture_default_str();
-  command->callback([&invocation, arguments] {
+  command->callback([&invocation, arguments, http, https] {
+    // Who asks for any port does not want to hear that the other one is taken.
+    if (http->count() > 0 && arguments->daemon.port == 0 && https->count() == 0) {
+      arguments->daemon.tls_port = 0;
+    }
     invocation.run = [&invocation, arguments] { return Serve(invocation, *arguments); };
   });
 }

@@ -128,6 +128,7 @@ void FillData(const SpecInput& input, model::InstanceSpec& spec) {
   if (!local.empty()) spec.checkpoint_local_path = model::NormalProgramPath(local);
   spec.model_s3_uri = model::ModelArtifactsUri(request, input.job.name);
   spec.output_s3_uri = model::OutputDataUri(request, input.job.name);
+  spec.output_kms_key = MemberText(request, "OutputDataConfig", "KmsKeyId");
   spec.compress = MemberText(request, "OutputDataConfig", "CompressionType") != "NONE";
   if (const json::object* resources = FindObject(request, "ResourceConfig")) {
     spec.volume_bytes = GetInt(*resources, "VolumeSizeInGB") << 30;

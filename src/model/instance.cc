@@ -131,6 +131,7 @@ void AddData(const InstanceSpec& s, json::object& out) {
   out["checkpoint_local_path"] = s.checkpoint_local_path;
   out["model_s3_uri"] = s.model_s3_uri;
   out["output_s3_uri"] = s.output_s3_uri;
+  out["output_kms_key"] = s.output_kms_key;
   out["compress"] = s.compress;
   out["upload_on_exit"] = s.upload_on_exit;
   out["log_group"] = s.log_group;
@@ -157,6 +158,7 @@ void ReadData(FieldReader& in, InstanceSpec& s) {
   in.Text("checkpoint_local_path", s.checkpoint_local_path);
   in.Text("model_s3_uri", s.model_s3_uri);
   in.Text("output_s3_uri", s.output_s3_uri);
+  in.Text("output_kms_key", s.output_kms_key);
   in.Flag("compress", s.compress);
   in.Flag("upload_on_exit", s.upload_on_exit);
   in.Text("log_group", s.log_group);

@@ -97,6 +97,7 @@ struct InstanceSpec {
   std::string checkpoint_local_path = "/opt/ml/checkpoints";
   std::string model_s3_uri;   // …/output/model.tar.gz, or …/output/model/ uncompressed
   std::string output_s3_uri;  // …/output/output.tar.gz, or …/output/data/
+  std::string output_kms_key;     // of SSE-KMS for both; "": as their bucket's default says
   bool compress = true;
   // True on single-instance jobs: upload right after the program, without waiting for orders.
   bool upload_on_exit = true;

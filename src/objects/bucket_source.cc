@@ -1,6 +1,7 @@
 #include "objects/bucket_source.h"
 
 #include "base/log.h"
+#include "objects/key_ring.h"
 #include "objects/object_content.h"
 
 namespace sabia::objects {
@@ -15,6 +16,9 @@ class StoreSource final : public BucketSource {
 
   Status CheckBucket() override {
     return store_.GetBucket(bucket_).map([](const BucketHandle&) {});
+  }
+  Status CheckKey(std::string_view kms_key) override {
+    return store_.keys().Find(kms_key).map([](const MasterKey&) {});
   }
   Result<Listing> List(const ListOptions& options) override {
     return store_.List(bucket_, options);
@@ -63,6 +67,7 @@ class RemoteSource final : public BucketSource {
     if (found) return {};
     return Explain(found.error(), "bucket");
   }
+  Status CheckKey(std::string_view) override { return {}; }
   Result<Listing> List(const ListOptions& options) override {
     auto page = client_->ListPage({.bucket = bucket_,
                                    .prefix = options.prefix,

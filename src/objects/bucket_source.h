@@ -21,6 +21,8 @@ class BucketSource {
  public:
   virtual ~BucketSource() = default;
   virtual Status CheckBucket() = 0;
+  // That objects may be encrypted under this key of KMS; what is outside cannot be asked.
+  virtual Status CheckKey(std::string_view kms_key) = 0;
   // prefix, start_after and limit of the options count.
   virtual Result<Listing> List(const ListOptions& options) = 0;
   virtual Result<ObjectInfo> Head(std::string_view key) = 0;

@@ -9,6 +9,7 @@ class GuardedSource final : public BucketSource {
       : source_(std::move(source)), bucket_(std::move(bucket)), check_(std::move(check)) {}
 
   Status CheckBucket() override { return source_->CheckBucket(); }
+  Status CheckKey(std::string_view kms_key) override { return source_->CheckKey(kms_key); }
 
   Result<Listing> List(const ListOptions& options) override {
     RETURN_IF_ERROR(check_({ReadWish::Kind::kList, bucket_, options.prefix}));

@@ -42,7 +42,7 @@ class RoutedS3Client final : public S3Client {
     ASSIGN_OR_RETURN(S3Client * client, Of(to.bucket));
     return client->Put(to, content);
   }
-  Status Upload(const env::Path& source, const S3Location& to) override {
+  Status Upload(const env::Path& source, const S3Target& to) override {
     ASSIGN_OR_RETURN(S3Client * client, Of(to.bucket));
     return client->Upload(source, to);
   }

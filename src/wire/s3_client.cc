@@ -33,7 +33,7 @@ class HttpS3Client final : public S3Client {
     return DownloadObject(client_, from, target);
   }
   Status Put(const S3Location& to, std::string_view content) override;
-  Status Upload(const env::Path& source, const S3Location& to) override {
+  Status Upload(const env::Path& source, const S3Target& to) override {
     return UploadFile(client_,
                       {source, options_.multipart_threshold, options_.part_size,
                        options_.upload_connections, connect_},

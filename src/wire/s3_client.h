@@ -114,7 +114,7 @@ class S3Client {
   virtual Status Download(const S3Location& from, const env::Path& target) = 0;
   virtual Status Put(const S3Location& to, std::string_view content) = 0;
   // Streams the file; long ones in parts, all visible at once or not at all.
-  virtual Status Upload(const env::Path& source, const S3Location& to) = 0;
+  virtual Status Upload(const env::Path& source, const S3Target& to) = 0;
   virtual Status Delete(const S3Location& what) = 0;
 };
 

@@ -190,6 +190,21 @@ TEST_F(S3ClientTest, UploadsWholeFilesAndParts) {
             ErrorCode::kNotFound);
 }
 
+TEST_F(S3ClientTest, UploadsAskForEncryptionWholeAndInParts) {
+  S3Target to("bucket", "whole");
+  to.kms_key = "alias/mine";
+  ASSERT_TRUE(client().Upload(Write("whole", "abc"), to));
+  options_.multipart_threshold = 5 << 20;
+  options_.part_size = 5 << 20;
+  client_.reset();
+  to.key = "parts";
+  ASSERT_TRUE(client().Upload(Write("parts", Noise(6 << 20)), to));
+  ASSERT_TRUE(client().Upload(Write("plain", "abc"), {"bucket", "plain"}));
+  const std::map<std::string, std::string> asked = {{"/bucket/parts", "alias/mine"},
+                                                    {"/bucket/whole", "alias/mine"}};
+  EXPECT_EQ(s3_.kms_keys, asked);
+}
+
 TEST_F(S3ClientTest, ALostAnswerToCompleteIsNotAFailure) {
   options_.multipart_threshold = 5 << 20;
   options_.part_size = 5 << 20;

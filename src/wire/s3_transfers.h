@@ -36,6 +36,6 @@ struct UploadSource {
   std::size_t connections = 1;
   std::function<Result<S3Connection>()> connect;  // one more; with connections > 1
 };
-Status UploadFile(S3Connection& client, const UploadSource& source, const S3Location& to);
+Status UploadFile(S3Connection& client, const UploadSource& source, const S3Target& to);
 
 }  // namespace sabia::wire

@@ -48,9 +48,15 @@ Result<Part> PutSpan(S3Connection& client, const FileSpan& span, SignedCall call
   return part;
 }
 
+void AskForEncryption(const S3Target& to, SignedCall& call) {
+  if (to.kms_key.empty()) return;
+  call.request.headers.Add("x-amz-server-side-encryption", "aws:kms");
+  call.request.headers.Add("x-amz-server-side-encryption-aws-kms-key-id", to.kms_key);
+}
+
 class MultipartUpload {
  public:
-  MultipartUpload(S3Connection& client, const S3Location& to, std::uint64_t size,
+  MultipartUpload(S3Connection& client, const S3Target& to, std::uint64_t size,
                   std::uint64_t part_size)
       : client_(client),
         to_(to),
@@ -63,6 +69,7 @@ class MultipartUpload {
   Status Begin() {
     SignedCall call = Post("uploads=", "");
     call.request.headers.Add("x-amz-checksum-algorithm", "CRC32");
+    AskForEncryption(to_, call);
     ASSIGN_OR_RETURN(const HttpAnswer answer,
                      Accepted(client_.Call(call), "CreateMultipartUpload"));
     id_ = XmlText(answer.body, "UploadId");
@@ -132,7 +139,7 @@ class MultipartUpload {
   }
 
   S3Connection& client_;
-  const S3Location to_;
+  const S3Target to_;
   const std::uint64_t size_;
   const std::uint64_t part_size_;
   std::string id_;
@@ -193,7 +200,7 @@ std::string Shortened(const std::string& key) {
   return fmt::format("{}…({} bytes)…{}", key.substr(0, head), tail - head, key.substr(tail));
 }
 
-Status UploadInParts(S3Connection& client, const FileSpan& whole, const S3Location& to,
+Status UploadInParts(S3Connection& client, const FileSpan& whole, const S3Target& to,
                      const UploadSource& source) {
   const std::uint64_t least = (whole.length + kPartsMax - 1) / kPartsMax;
   MultipartUpload upload(client, to, whole.length, std::max({source.part_size, kPartMin, least}));
@@ -206,7 +213,7 @@ Status UploadInParts(S3Connection& client, const FileSpan& whole, const S3Locati
 
 }  // namespace
 
-Status UploadFile(S3Connection& client, const UploadSource& source, const S3Location& to) {
+Status UploadFile(S3Connection& client, const UploadSource& source, const S3Target& to) {
   // Where the file lies is nothing to the reader, and a long key must leave room for the cause.
   const std::string context =
       fmt::format("failed to upload to 's3://{}/{}'", to.bucket, Shortened(to.key));
@@ -221,6 +228,7 @@ Status UploadFile(S3Connection& client, const UploadSource& source, const S3Loca
   if (whole.length <= source.multipart_threshold) {
     SignedCall call;
     client.Address(call, to);
+    AskForEncryption(to, call);
     status = PutSpan(client, whole, std::move(call)).map([](const Part&) {});
   } else {
     status = UploadInParts(client, whole, to, source);

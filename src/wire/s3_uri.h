@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -11,6 +12,13 @@ namespace sabia::wire {
 struct S3Location {
   std::string bucket;
   std::string key;  // may be empty: the whole bucket
+};
+
+// Where an object is written, and how it is to be encrypted there.
+struct S3Target : S3Location {
+  S3Target(S3Location where) : S3Location(std::move(where)) {}
+  S3Target(std::string in, std::string as) : S3Location{std::move(in), std::move(as)} {}
+  std::string kms_key;  // SSE-KMS under it: an id, ARN or alias; "": as the bucket's default says
 };
 
 // "s3://bucket/some/key" → {"bucket", "some/key"}. "https://host/bucket/key" is accepted too (path

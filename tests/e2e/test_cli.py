@@ -34,6 +34,8 @@ def test_wrong_usage_is_named(engine, tmp_path):
     assert behind.returncode == 0, behind.stderr
     run = engine.sabia("serve", "--python", "/no/such/python", check=False)
     assert run.returncode == 1 and "/no/such/python" in run.stderr
+    run = engine.sabia("serve", "--port", "70000", check=False)
+    assert run.returncode == 2 and "70000" in run.stderr and "65535" in run.stderr
 
 
 def test_a_second_daemon_on_the_same_home_is_refused(engine):

@@ -99,3 +99,31 @@ def test_a_job_reads_encrypted_channels(engine, name, mode):
     assert f"sum {hashlib.sha256(secret * 5_000 + b'plain').hexdigest()}" in engine.lines(name)
     assert lies_plain(engine, secret, below="blobs") is None
     assert lies_plain(engine, secret, below="cache") is None
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "NONE"])
+def test_a_jobs_output_is_encrypted_under_its_key(engine, name, compression):
+    bucket = f"vault-output-{compression.lower()}"
+    s3 = make_bucket(engine, bucket)
+    arn = engine.sabia("keys", "create").stdout.strip()
+    engine.script(name, "open('/opt/ml/model/weights', 'w').write('secret weights ' * 2_000); "
+                        "open('/opt/ml/output/data/report', 'w').write('secret report ' * 2_000)",
+                  OutputDataConfig={"S3OutputPath": f"s3://{bucket}/out", "KmsKeyId": arn,
+                                    "CompressionType": compression})
+    seen = engine.wait(name)
+    assert seen["TrainingJobStatus"] == "Completed", seen
+    assert seen["OutputDataConfig"]["KmsKeyId"] == arn
+    objects = s3.list_objects_v2(Bucket=bucket, Prefix="out/")["Contents"]
+    assert len(objects) == 2
+    for each in objects:
+        head = s3.head_object(Bucket=bucket, Key=each["Key"])
+        assert (head["ServerSideEncryption"], head["SSEKMSKeyId"]) == ("aws:kms", arn)
+    assert lies_plain(engine, b"secret weights", below="blobs") is None
+
+
+def test_an_unknown_key_for_the_output_is_refused_at_create(engine, name):
+    with pytest.raises(ClientError) as caught:
+        engine.script(name, "pass", OutputDataConfig={"S3OutputPath": "s3://abalone/out", "KmsKeyId": "alias/nobody"})
+    error = caught.value.response["Error"]
+    assert error["Code"] == "ValidationException"
+    assert "KmsKeyId 'alias/nobody'" in error["Message"] and "sabia keys" in error["Message"]

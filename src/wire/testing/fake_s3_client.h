@@ -89,7 +89,7 @@ class FakeS3Client final : public S3Client {
     return files_.WriteAtomically(File(to), content, {.durability = env::Durability::kVolatile});
   }
 
-  Status Upload(const env::Path& source, const S3Location& to) override {
+  Status Upload(const env::Path& source, const S3Target& to) override {
     ASSIGN_OR_RETURN(const std::string content, files_.Read(source, std::size_t{1} << 30));
     return Put(to, content);
   }

@@ -42,6 +42,9 @@ class MemoryS3 final : public S3Handler {
     if (method == "GET" && query->Has("list-type")) return List(exchange, path, *query);
     if (method == "GET" || method == "HEAD") return Get(exchange, path);
     if (method == "DELETE") return Delete(exchange, path, *query);
+    const std::string_view key =
+        exchange.head().headers.Get("x-amz-server-side-encryption-aws-kms-key-id");
+    if (!key.empty()) kms_keys[path] = key;
     if (method == "POST") return Multipart(exchange, path, *query);
     const std::string_view crc = body.trailers()
                                      .Find("x-amz-checksum-crc32")
@@ -58,6 +61,7 @@ class MemoryS3 final : public S3Handler {
 
   std::map<std::string, std::string> objects;
   std::map<int, std::string> parts;
+  std::map<std::string, std::string> kms_keys;  // that an upload asked for, by "/bucket/key"
   Faults faults;
   std::atomic<int> requests = 0;
   int aborts = 0;
