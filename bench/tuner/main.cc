@@ -89,6 +89,7 @@ struct Run {
   std::vector<double> values;
   double seconds = 0;  // inside Suggest
   double worst = 0;    // the longest call
+  double last = 0;     // the latest
 };
 
 std::vector<Configuration> InitialOf(const std::string& path, int seed) {
@@ -123,6 +124,7 @@ Run RunOnce(const Problem& problem, const RunOptions& options, int seed) {
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         run.seconds += took.count();
         run.worst = std::max(run.worst, took.count());
+        run.last = took.count();
         CHECK(suggestion.has_value());
         trial.values = std::move(suggestion->values);
       }
@@ -148,6 +150,7 @@ void RunAll(const Problem& problem, const std::string& name, const RunOptions& o
                                               {"batch", options.batch},
                                               {"seconds", run.seconds},
                                               {"worst", run.worst},
+                                              {"last", run.last},
                                               {"values", json::value_from(run.values)}})
               << std::endl;
   }
