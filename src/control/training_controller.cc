@@ -257,6 +257,8 @@ void TrainingController::FireTimers() {
     timers_.pop();
     const auto job = jobs_.find(timer.job);
     if (job == jobs_.end() || job->second.timer != timer.sequence) continue;  // superseded
+    // Who decides by how far the program is looks at it.
+    if (running_.contains(timer.job)) job->second.stale_instances = true;
     MakeReady(timer.job);
   }
 }

@@ -15,7 +15,8 @@ using model::Attempt;
 using model::TrainingJob;
 using spot::Placement;
 
-// Of a start that has not been measured yet: a share of the work, within these.
+// Of a start that has not been measured yet, and of the uploads at the end, which never are: a
+// share of the work, within these.
 constexpr std::int64_t kStartShare = 20;
 constexpr Millis kStartLeast{2'000};
 constexpr Millis kStartMost{60'000};
@@ -25,22 +26,28 @@ constexpr std::int64_t kStartSlack = 4;
 constexpr std::int64_t kLooks = 288;
 constexpr Millis kLookLeast{1'000};
 constexpr Millis kLookMost{300'000};
+// A plan of two megabytes per job; it is made in milliseconds.
+constexpr std::int64_t kPlanCells = 500'000;
 // When a bound has to grow, it grows by so much, for the sake of fewer plans.
 constexpr std::int64_t kGrowthPercent = 150;
 
 bool SavesWork(const TrainingJob& job) { return FindObject(job.request, "CheckpointConfig"); }
+
+Millis WorkOf(const TrainingJob& job) {
+  const Millis most = job.MaxRuntime().value_or(job.MaxWait().value_or(Seconds(1)));
+  if (!job.deadline || !job.deadline->expected_runtime) return most;
+  return std::min<Millis>(*job.deadline->expected_runtime, most);
+}
+
+Millis Assumed(const TrainingJob& job) {
+  return std::clamp(WorkOf(job) / kStartShare, kStartLeast, kStartMost);
+}
 
 // What the checkpoints of a placement hold of its running time.
 Millis Kept(const TrainingJob& job, const std::optional<WallTime>& began,
             const std::optional<WallTime>& saved) {
   if (!SavesWork(job) || !began || !saved) return Millis(0);
   return std::max(*saved - *began, Millis(0));
-}
-
-Millis WorkOf(const TrainingJob& job) {
-  const Millis most = job.MaxRuntime().value_or(job.MaxWait().value_or(Seconds(1)));
-  if (!job.deadline || !job.deadline->expected_runtime) return most;
-  return std::min<Millis>(*job.deadline->expected_runtime, most);
 }
 
 // MaxRuntimeInSeconds ends the job, whatever it still had to do.
@@ -79,10 +86,11 @@ std::unique_ptr<spot::Policy> PolicyOf(const DeadlineQuestion& q, const spot::Jo
       break;
   }
   std::vector<spot::Spell> past =
-      q.market.observed
-          ? spot::PastSpells(*q.market.gang, {q.now, terms.look, q.market.history})
-          : OwnSpells(q.job, q.rules);
-  return std::make_unique<spot::Planner>(terms, std::move(past));
+      q.market.observed ? spot::PastSpells(*q.market.gang, {q.now, terms.look, q.market.history})
+                        : OwnSpells(q.job, q.rules);
+  spot::PlannerOptions options;
+  options.cells_max = kPlanCells;
+  return std::make_unique<spot::Planner>(terms, std::move(past), options);
 }
 
 }  // namespace
@@ -94,8 +102,7 @@ Millis LookOf(const TrainingJob& job) {
 
 Standing StandingOf(const TrainingJob& job, const std::vector<InstanceView>& hosts,
                     const TrainingRules& rules, WallTime now) {
-  Standing out{.start = std::clamp(WorkOf(job) / kStartShare, kStartLeast, kStartMost),
-               .stop = std::min(rules.reclaim_notice, rules.stop_grace)};
+  Standing out{.start = Assumed(job), .stop = std::min(rules.reclaim_notice, rules.stop_grace)};
   Millis measured{0};
   for (const Attempt& attempt : job.attempts) {
     if (attempt.began) measured = std::max(measured, *attempt.began - attempt.launched);
@@ -131,7 +138,7 @@ spot::JobTerms DeadlineAdvisor::TermsOf(const DeadlineQuestion& q, const Standin
   const TrainingJob& job = q.job;
   spot::JobTerms terms{.work = WorkOf(job),
                        .work_error = WorkErrorOf(job),
-                       .time = *job.MaxWait(),
+                       .time = std::max(*job.MaxWait() - Assumed(job), Millis(1)),
                        .changeover = standing.start + standing.stop,
                        .look = LookOf(job),
                        .spot_per_hour = q.market.spot_per_hour,
@@ -152,8 +159,7 @@ void DeadlineAdvisor::Renew(const DeadlineQuestion& q, const spot::JobTerms& nee
   const bool grows = policy_ != nullptr && needed.lost_work_max > terms_.lost_work_max;
   const Millis known = std::max(needed.lost_work_max, terms_.lost_work_max);
   terms_ = needed;
-  terms_.lost_work_max =
-      std::min(grows ? known * kGrowthPercent / 100 : known, terms_.WorkMax());
+  terms_.lost_work_max = std::min(grows ? known * kGrowthPercent / 100 : known, terms_.WorkMax());
   zone_ = q.market.zone;
   policy_ = PolicyOf(q, terms_);
 }
@@ -175,7 +181,7 @@ SpotAdvice DeadlineAdvisor::Advise(const DeadlineQuestion& q) {
   Renew(q, TermsOf(q, standing));
   const Placement placed = PlacementOf(q.job);
   const spot::Situation now{
-      .time_left = q.job.created + *q.job.MaxWait() - q.now,
+      .time_left = q.job.created + *q.job.MaxWait() - Assumed(q.job) - q.now,
       .work_done = standing.saved + standing.unsaved,
       .placement = placed,
       .changeover_left = standing.start_left,

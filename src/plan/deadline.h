@@ -29,12 +29,12 @@ inline constexpr double kWorkError = 0.5;
 
 // Where the job stands. Durations of running time.
 struct Standing {
-  Millis saved{0};         // in checkpoints
-  Millis unsaved{0};       // by the running program, since the last one
-  Millis start{0};         // what a start takes: from the lease to the program
-  Millis stop{0};          // what leaving takes, at most
-  Millis longest_gap{0};   // between two checkpoints, as far as seen
-  Millis start_left{0};    // of the running placement
+  Millis saved{0};                 // in checkpoints
+  Millis unsaved{0};               // by the running program, since the last one
+  Millis start{0};                 // what a start takes: from the lease to the program
+  Millis stop{0};                  // what leaving takes, at most
+  Millis longest_gap{0};           // between two checkpoints, as far as seen
+  Millis start_left{0};            // of the running placement
   std::optional<Millis> in_place;  // since the current attempt was launched
 };
 Standing StandingOf(const model::TrainingJob& job, const std::vector<InstanceView>& hosts,
