@@ -87,6 +87,10 @@ void Supervisor::Run() {
 
 Status Supervisor::Prepare() {
   Enter(AgentPhase::kPreparing);
+  if (!instance_.spec.imds.empty()) {
+    notice_ = std::make_unique<SpotNotice>(instance_.spec.imds);
+    notice_->Start();
+  }
   auto writer = parts_.open_log(instance_.spec.log_file);
   if (!writer) {
     Blame(writer.error(), false);
@@ -370,8 +374,11 @@ int Supervisor::PollTimeoutMs() const {
 
 void Supervisor::Poll(const std::vector<int>& more_fds) {
   const int output = pump_ ? pump_->unheard() : -1;  // poll passes over -1
-  std::vector<pollfd> items = {
-      {link_.socket(), POLLIN, 0}, {signals_.get(), POLLIN, 0}, {output, POLLIN, 0}};
+  const int notice = notice_ ? notice_->news() : -1;
+  std::vector<pollfd> items = {{link_.socket(), POLLIN, 0},
+                               {signals_.get(), POLLIN, 0},
+                               {output, POLLIN, 0},
+                               {notice, POLLIN, 0}};
   for (const int fd : more_fds) items.push_back({fd, POLLIN, 0});
   ::poll(items.data(), items.size(), PollTimeoutMs());
   if (items[2].revents != 0) pump_->Hear(items[2].revents);
@@ -381,11 +388,39 @@ void Supervisor::Poll(const std::vector<int>& more_fds) {
     (void)!::read(signals_.get(), &ignored, sizeof ignored);
     BeginStop(StopReason::kInterrupted, std::nullopt);  // the machine shuts down
   }
+  if (items[3].revents != 0) HearNotice();
   LookAtOrders();
   if (run_deadline_ && !stopping() && parts_.clock.Mono() >= *run_deadline_) {
     BeginStop(StopReason::kMaxRuntime, std::nullopt);
   }
   if (tell_at_ && parts_.clock.Mono() >= *tell_at_) Publish();
+}
+
+// The machine is spot capacity itself. The program hears of it first, then the daemon.
+void Supervisor::HearNotice() {
+  const SpotNotice::Seen seen = notice_->Take();
+  if (seen.ends_at && !report_.machine_ends_at) {
+    report_.machine_ends_at = seen.ends_at;
+    BeginStop(StopReason::kInterrupted, seen.ends_at);
+    if (running_) DriveStop();
+    Publish();
+  }
+  machine_notes_.clear();
+  if (seen.ends_at) {
+    machine_notes_.push_back(
+        fmt::format("the machine itself is spot capacity: its metadata said "
+                    "'{}' at {}",
+                    seen.action, FormatIso8601Seconds(*seen.ends_at)));
+  }
+  if (seen.rebalance_noticed) {
+    machine_notes_.push_back(
+        fmt::format("the metadata of the machine recommended to rebalance at {}",
+                    FormatIso8601Seconds(*seen.rebalance_noticed)));
+  }
+  if (!seen.problem.empty()) {
+    machine_notes_.push_back("spot notices of the machine cannot be read (--imds): " +
+                             seen.problem);
+  }
 }
 
 void Supervisor::LookAtOrders() {
@@ -423,6 +458,10 @@ void Supervisor::BeginStop(StopReason reason, std::optional<WallTime> kill_at) {
   }
   // A later order may only shorten the time.
   if (!stop_.kill_at || kill < *stop_.kill_at) stop_.kill_at = kill;
+  // Asked to stop within a spot notice: the artifacts are wanted, too, as far as time allows.
+  const bool wants_more = stop_.reason == StopReason::kInterrupted &&
+                          (reason == StopReason::kRequested || reason == StopReason::kMaxWait);
+  if (wants_more) stop_.reason = report_.stopped_for = reason;
   if (stopping()) return;
   stop_.reason = reason;
   report_.stopped_for = reason;
@@ -516,6 +555,7 @@ void Supervisor::FillReport() {
     data_published_at_ = parts_.clock.Mono();
   }
   for (const std::string& note : cgroup_.notes()) report_.notes.push_back(note);
+  for (const std::string& note : machine_notes_) report_.notes.push_back(note);
   if (pump_) {
     metrics_published_ = pump_->metric_count();
     report_.last_lines = pump_->LastLines();

@@ -16,6 +16,7 @@
 #include "agent/link.h"
 #include "agent/log_pump.h"
 #include "agent/program.h"
+#include "agent/spot_notice.h"
 
 namespace sabia::agent {
 
@@ -59,6 +60,7 @@ class Supervisor {
   void TakeOrders(const model::Orders& orders);
   void BeginStop(model::StopReason reason, std::optional<WallTime> kill_at);
   void DriveStop();
+  void HearNotice();
   // Runs the work while polling; kTimeout when end_at came first (the worker is abandoned then).
   Status OnWorker(const std::function<Status()>& work);
 
@@ -92,6 +94,7 @@ class Supervisor {
   Cgroup cgroup_;
   std::unique_ptr<LogPump> pump_;
   Program program_;
+  std::unique_ptr<SpotNotice> notice_;  // of machines that may be taken away
   env::UniqueFd signals_;
   std::uint64_t metrics_published_ = 0;
   channels::CheckpointStats stats_published_;
@@ -101,6 +104,7 @@ class Supervisor {
   MonoTime data_published_at_;
   bool worker_busy_ = false;  // the instance is the worker's
   std::vector<std::string> hook_notes_;
+  std::vector<std::string> machine_notes_;
   bool stream_hangs_ = false;  // requests of streamed channels still run
   bool abandoned_ = false;     // a worker hangs in a call that nobody waits for any more
 };

@@ -204,6 +204,15 @@ AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& cont
   }
   std::vector<std::string> notes = NotesOnRequest(request);
   tags = TagsOf(request);
+  auto deadline = model::DeadlineOf(tags);
+  if (!deadline) return RefuseValidation("{}", deadline.error().message);
+  const bool waits =
+      FindInt(*FindObject(request, "StoppingCondition"), "MaxWaitTimeInSeconds").has_value();
+  if (*deadline && !(GetBool(request, "EnableManagedSpotTraining") && waits)) {
+    return RefuseValidation(
+        "Tag '{}' needs EnableManagedSpotTraining and MaxWaitTimeInSeconds, which is the deadline",
+        model::kDeadlinePolicyTag);
+  }
   request.erase("Tags");  // they live beside the record and change without it
   // Constructed with the request: assigning it would copy it (ParseJsonAtOnce).
   model::TrainingJob job{.uid = random_.Hex(12),
@@ -214,6 +223,7 @@ AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& cont
                          .created = context.now,
                          .modified = context.now,
                          .request = std::move(request),
+                         .deadline = *deadline,
                          .notes = std::move(notes)};
   model::EnterStatus(job, "Starting", "Starting the training job", context.now);
   return job;
@@ -373,6 +383,12 @@ TrainingJobs::Answer TrainingJobs::InterruptSpot(const wire::CallContext& contex
       return RefuseValidation(
           "Training job '{}' has no instances to reclaim: it is in status {} ({})", name,
           model::PrimaryStatus(job.phase), job.secondary_status);
+    }
+    if (!job.attempts.back().spot) {
+      return RefuseValidation(
+          "Training job '{}' runs on demand at present, as its deadline policy chose: there is no "
+          "spot capacity to reclaim",
+          name);
     }
     const int attempt = job.attempts.back().number;
     const bool asked_before = job.interrupt_attempt == attempt;

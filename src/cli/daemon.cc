@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "cli/aws_models.h"
 #include "cli/endpoint.h"
+#include "cli/spot_prices.h"
 #include "control/local_control.h"
 #include "cost/price_book.h"
 #include "env/posix/posix_clock.h"
@@ -24,6 +25,7 @@
 #include "env/posix/posix_random.h"
 #include "fleet/posix/disk_instance_files.h"
 #include "fleet/posix/machine.h"
+#include "fleet/spot_markets.h"
 #include "objects/bucket_source.h"
 #include "s3/access.h"
 #include "s3/api.h"
@@ -45,6 +47,7 @@ namespace sabia::cli {
 namespace {
 
 constexpr char kFirstRegion[] = "us-west-2";
+constexpr std::size_t kMarketBytesMax = 256 << 20;
 // The SageMaker SDK reads its defaults from here (cli/env_command.cc): nothing is reported to
 // anyone.
 constexpr char kSdkConfig[] =
@@ -56,6 +59,7 @@ class DaemonImpl final : public Daemon {
 
   Status Start() {
     RETURN_IF_ERROR(OpenState());
+    RETURN_IF_ERROR(OpenMarkets());
     RegisterActions();
     RETURN_IF_ERROR(Listen());
     RETURN_IF_ERROR(MakeControl());
@@ -114,6 +118,33 @@ class DaemonImpl final : public Daemon {
     return {};
   }
 
+  Status OpenMarkets() {
+    const std::string& text = options_.spot_market;
+    const env::Path file(text);
+    fleet::SpotMarkets::Context context{.region = home_->account().region,
+                                        .prices = SpotPrices(prices_),
+                                        // Files that the document names stand beside it.
+                                        .read = [this, file](const std::string& name) {
+                                          return files_.Read(file.parent_path() / name,
+                                                             kMarketBytesMax);
+                                        }};
+    if (fleet::SpotMarkets::IsShortForm(text)) {
+      auto markets = fleet::SpotMarkets::FromShortForm(text, std::move(context));
+      if (!markets) return Wrap(std::move(markets).error(), "--spot-market");
+      markets_ = std::move(*markets);
+      return {};
+    }
+    const auto document = files_.Read(file, kMarketBytesMax);
+    if (!document) {
+      return Wrap(document.error(),
+                  "--spot-market is none, command, poisson:mtbf=… or a readable file");
+    }
+    auto markets = fleet::SpotMarkets::FromDocument(*document, std::move(context));
+    if (!markets) return Wrap(std::move(markets).error(), "--spot-market '" + text + "'");
+    markets_ = std::move(*markets);
+    return {};
+  }
+
   void RegisterActions() {
     training_jobs_ = std::make_unique<api::TrainingJobs>(
         *resources_, *buckets_, random_,
@@ -137,6 +168,9 @@ class DaemonImpl final : public Daemon {
     dispatcher_->AddExtension("/-/spot/interrupt", [this](const auto& context, const auto& input) {
       return training_jobs_->InterruptSpot(context, input);
     });
+    dispatcher_->AddExtension("/-/spot/market", [this](const auto& context, const auto& input) {
+      return DescribeMarket(context, input);
+    });
     dispatcher_->AddExtension("/-/cost", [this](const auto& context, const auto& input) {
       return api::DescribeJobCost(*resources_, prices_, context, input);
     });
@@ -150,6 +184,18 @@ class DaemonImpl final : public Daemon {
     dispatcher_->AddExtension("/-/jobs/training", [this](const auto&, const auto& input) {
       return DescribeRecord(input);
     });
+  }
+
+  wire::AwsResult<json::object> DescribeMarket(const wire::CallContext& context,
+                                               const json::object& input) {
+    json::object out{{"SpotMarket", options_.spot_market}};
+    const std::string type = GetString(input, "InstanceType");
+    if (model::InstanceCatalog::BuiltIn().Find(type) == nullptr) {
+      return wire::Refuse("ValidationException", 400, "'{}' is no instance type that is known here",
+                          type);
+    }
+    for (auto& [key, value] : markets_->Describe(type, context.now)) out[key] = value;
+    return out;
   }
 
   // The record itself, with what DescribeTrainingJob has no place for: attempts and notes.
@@ -206,7 +252,9 @@ class DaemonImpl final : public Daemon {
                    options_.stop_grace,
                    static_cast<std::int64_t>(options_.cache_gib * (1LL << 30)),
                    options_.fastfile_mib << 20,
-                   static_cast<std::int64_t>(options_.fastfile_disk_gib * (1LL << 30))};
+                   static_cast<std::int64_t>(options_.fastfile_disk_gib * (1LL << 30)),
+                   options_.imds};
+    worker.markets = markets_;
     ASSIGN_OR_RETURN(control_,
                      control::LocalControl::Create({*resources_, *series_, *objects_, *buckets_,
                                                     *authority_, files_, clock_, random_},
@@ -289,6 +337,7 @@ class DaemonImpl final : public Daemon {
   env::PosixRandom random_;
   env::PosixFiles files_;
   const cost::PriceBook prices_ = cost::PriceBook::BuiltIn();
+  std::shared_ptr<const fleet::SpotMarkets> markets_;
   std::unique_ptr<store::Home> home_;
   std::unique_ptr<wire::CredentialAuthority> authority_;
   std::unique_ptr<store::Database> state_;

@@ -25,14 +25,16 @@ struct DaemonOptions {
   std::uint16_t tls_port = 8643;  // 0: any free one
   std::string region;             // "": as the home was made with
   std::string python = "/usr/bin/python3";
-  double overcommit = 4;            // CPUs and memory offered, as a multiple of the machine's
-  bool refuse_larger = false;       // types larger than the machine are refused instead of run
-  Millis spot_notice{120'000};      // between the notice of a reclaim and its end
-  Millis stop_grace{120'000};       // between SIGTERM and SIGKILL
-  wire::KeyEnvironment keys;        // for S3 endpoints outside
-  double cache_gib = 20;            // of their objects, kept on the disk between jobs
-  double fastfile_disk_gib = 0;     // of disk, for what they read again
-  std::int64_t fastfile_mib = 256;  // of memory, for what FastFile channels fetch ahead
+  double overcommit = 4;             // CPUs and memory offered, as a multiple of the machine's
+  bool refuse_larger = false;        // types larger than the machine are refused instead of run
+  Millis spot_notice{120'000};       // between the notice of a reclaim and its end
+  Millis stop_grace{120'000};        // between SIGTERM and SIGKILL
+  std::string spot_market = "none";  // its short form, or the path of a document
+  std::string imds;                  // URL of the machine's instance metadata; "": not asked
+  wire::KeyEnvironment keys;         // for S3 endpoints outside
+  double cache_gib = 20;             // of their objects, kept on the disk between jobs
+  double fastfile_disk_gib = 0;      // of disk, for what they read again
+  std::int64_t fastfile_mib = 256;   // of memory, for what FastFile channels fetch ahead
 };
 
 class Daemon {

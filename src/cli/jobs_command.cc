@@ -67,14 +67,19 @@ int PrintJobs(Client& client, const JobsArguments& arguments) {
 
 void PrintAttempts(const model::TrainingJob& job) {
   if (job.attempts.empty()) return;
-  Table table({"ATTEMPT", "CAPACITY", "LAUNCHED", "READY", "ENDED", "WHY"});
+  Table table({"ATTEMPT", "CAPACITY", "ZONE", "LAUNCHED", "READY", "ENDED", "WHY"});
   for (const model::Attempt& attempt : job.attempts) {
     table.Add({std::to_string(attempt.number), attempt.spot ? "spot" : "on-demand",
-               LocalTime(attempt.launched), attempt.ready ? LocalTime(*attempt.ready) : "-",
+               attempt.zone.empty() ? "-" : attempt.zone, LocalTime(attempt.launched),
+               attempt.ready ? LocalTime(*attempt.ready) : "-",
                attempt.ended ? LocalTime(*attempt.ended) : "-",
                attempt.end_reason.empty() ? "runs" : attempt.end_reason});
   }
   std::printf("\n%s", table.ToString().c_str());
+  for (const model::Attempt& attempt : job.attempts) {
+    if (attempt.choice.empty()) continue;
+    std::printf("attempt %d: %s\n", attempt.number, Printable(attempt.choice).c_str());
+  }
 }
 
 void PrintTransitions(const model::TrainingJob& job) {

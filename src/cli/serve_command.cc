@@ -21,7 +21,20 @@ struct ServeArguments {
   std::string log_level = "info";
   double spot_notice_seconds = 120;
   double stop_grace_seconds = 120;
+  std::string imds = "off";
 };
+
+constexpr char kInstanceMetadata[] = "http://169.254.169.254";
+
+// "" for "off".
+Result<std::string> MetadataUrl(const std::string& setting) {
+  if (setting == "off") return "";
+  if (setting == "on") return kInstanceMetadata;
+  if (!setting.starts_with("http://") || setting.size() == sizeof("http://") - 1) {
+    return Fail(ErrorCode::kInvalidArgument, "--imds is '{}': on, off, or an http:// URL", setting);
+  }
+  return setting.ends_with('/') ? setting.substr(0, setting.size() - 1) : setting;
+}
 
 LogLevel LevelOf(const std::string& name) {
   if (name == "debug") return LogLevel::kDebug;
@@ -46,6 +59,9 @@ int Serve(const Invocation& invocation, ServeArguments arguments) {
   arguments.daemon.spot_notice = FromSeconds(arguments.spot_notice_seconds);
   arguments.daemon.stop_grace = FromSeconds(arguments.stop_grace_seconds);
   arguments.daemon.keys = ReadKeyEnvironment();
+  auto imds = MetadataUrl(arguments.imds);
+  if (!imds) return Complain(imds.error());
+  arguments.daemon.imds = std::move(*imds);
   if (::access(arguments.daemon.python.c_str(), X_OK) != 0) {
     return Complain(
         FailErrno(errno, "--python '{}' cannot be run", arguments.daemon.python).value());
@@ -106,6 +122,16 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
       ->add_option("--spot-notice-seconds", arguments->spot_notice_seconds,
                    "Between the notice of a spot interruption and the end of the instance")
       ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--spot-market", daemon.spot_market,
+                   "When spot capacity is there: none, command, poisson:mtbf=2h,return=10m, or a "
+                   "file (docs/semantics/spot.md)")
+      ->capture_default_str();
+  command
+      ->add_option("--imds", arguments->imds,
+                   "Obey the spot notices of the machine itself: on, off, or the URL of its "
+                   "instance metadata")
       ->capture_default_str();
   command
       ->add_option("--stop-grace-seconds", arguments->stop_grace_seconds,

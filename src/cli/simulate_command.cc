@@ -5,6 +5,7 @@
 
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/spot_prices.h"
 #include "cost/price_book.h"
 #include "env/posix/posix_files.h"
 #include "spot/simulation.h"
@@ -18,17 +19,6 @@ struct SimulateArguments {
 };
 
 constexpr std::size_t kFileBytesMax = 256 << 20;
-
-// Prices as `sabia cost` has them: a region that the book does not know is us-east-1.
-spot::PriceLookup Prices(const cost::PriceBook& book) {
-  return [&book](const std::string& region,
-                 const std::string& type) -> std::optional<spot::InstancePrices> {
-    const cost::Price* price =
-        book.Find(book.HasRegion(region) ? std::string_view(region) : cost::kFallbackRegion, type);
-    if (price == nullptr) return std::nullopt;
-    return spot::InstancePrices{price->on_demand_per_hour, price->SpotPerHour()};
-  };
-}
 
 std::string Dollars(const json::object& object, std::string_view member) {
   const auto value = FindDouble(object, member);
@@ -71,7 +61,7 @@ int Simulate(const SimulateArguments& arguments) {
   const auto read = [&](const std::string& name) {
     return files.Read(file.parent_path() / name, kFileBytesMax);
   };
-  const auto simulation = spot::ParseSimulation(*text, read, Prices(book));
+  const auto simulation = spot::ParseSimulation(*text, read, SpotPrices(book));
   if (!simulation) return Complain(Annotate(simulation.error(), arguments.file));
   const json::object report = spot::ToJson(*simulation, spot::RunSimulation(*simulation));
   if (arguments.as_json) {

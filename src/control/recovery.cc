@@ -74,7 +74,9 @@ void TrainingController::AdoptQueued(model::TrainingJob record, std::int64_t rev
     work.revision = revision;
     work.stale_record = false;
   }
-  if (!demand.never.empty() || plan::NextStep(seen, settings_.worker.rules)) {
+  // Whether a spot job wants this machine yet, a look tells.
+  const bool market = settings_.worker.markets != nullptr && seen.job.IsSpot();
+  if (market || !demand.never.empty() || plan::NextStep(seen, settings_.worker.rules)) {
     MakeReady(name);
     return;
   }

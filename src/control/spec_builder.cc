@@ -175,6 +175,7 @@ Result<fleet::Preparation> BuildSpec(const SpecInput& input, const SpecSettings&
   spec.cache_bytes = settings.cache_bytes;
   spec.fastfile_bytes = settings.fastfile_bytes;
   spec.fastfile_disk_bytes = settings.fastfile_disk_bytes;
+  if (input.self.spot) spec.imds = settings.imds;
   out.listings = input.channels.listings;
   spec.stop_grace = settings.stop_grace;
   spec.python = settings.python;

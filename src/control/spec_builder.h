@@ -26,6 +26,7 @@ struct SpecSettings {
   std::int64_t cache_bytes = std::int64_t{20} << 30;      // of objects outside, kept between jobs
   std::int64_t fastfile_bytes = std::int64_t{256} << 20;  // of memory, per instance
   std::int64_t fastfile_disk_bytes = 0;                   // of disk, per instance
+  std::string imds;  // URL of the machine's instance metadata, for spot instances; "": not asked
 };
 
 struct SpecInput {

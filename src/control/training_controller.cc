@@ -11,6 +11,7 @@ namespace {
 // Longest sleep of the loop: a jump of the wall clock is noticed after that.
 constexpr Millis kTurnMax{60'000};
 constexpr std::size_t kPositionsTold = 8;
+constexpr std::size_t kMarketPlacesTold = 100;
 // So many jobs at the head of the queue say in their records that they wait, and so often it is
 // seen whether there are new ones. The others are shown as waiting all the same
 // (model::ShowWaiting).
@@ -159,6 +160,12 @@ void TrainingController::Settle(const std::string& name, Job& job, bool again) {
     running_.insert(name);
   }
   if (work.revision != 0) job_of_uid_[work.job.uid] = name;
+  if (work.market_waits) {
+    WaitForMarket(name, job);
+  } else if (const auto place = market_waiting_.find(name); place != market_waiting_.end()) {
+    market_queue_.erase({place->second, name});
+    market_waiting_.erase(place);
+  }
   if (work.ticket && !work.granted) {
     if (!job.grant) {
       Wait(job, work.job, *work.ticket);
@@ -177,6 +184,30 @@ void TrainingController::Settle(const std::string& name, Job& job, bool again) {
   }
   if (work.due) Arm(name, job, *work.due);
   if (again) MakeReady(name);
+}
+
+// It takes no place in the queue for this machine before it wants one.
+void TrainingController::WaitForMarket(const std::string& name, Job& job) {
+  capacity_.Release(name);
+  job.grant = false;
+  const WallTime created = job.work->job.created;
+  if (market_waiting_.emplace(name, created).second) market_queue_.emplace(created, name);
+}
+
+std::string TrainingController::MarketPlace(const std::string& name) const {
+  const auto place = market_waiting_.find(name);
+  if (place == market_waiting_.end()) return "";
+  std::size_t before = 0;
+  for (const auto& [created, other] : market_queue_) {
+    if (other == name || before > kMarketPlacesTold) break;
+    ++before;
+  }
+  if (before == 0) return "it is the first to wait for the market";
+  if (before > kMarketPlacesTold) {
+    return "more than " + std::to_string(kMarketPlacesTold) + " jobs wait for the market before it";
+  }
+  return std::to_string(before) + (before == 1 ? " job waits" : " jobs wait") +
+         " for the market before it";
 }
 
 void TrainingController::Wait(Job& job, const model::TrainingJob& record,
@@ -226,6 +257,8 @@ void TrainingController::FireTimers() {
     timers_.pop();
     const auto job = jobs_.find(timer.job);
     if (job == jobs_.end() || job->second.timer != timer.sequence) continue;  // superseded
+    // Who decides by how far the program is looks at it.
+    if (running_.contains(timer.job)) job->second.stale_instances = true;
     MakeReady(timer.job);
   }
 }
@@ -288,6 +321,7 @@ void TrainingController::Look(const std::string& name, Job& job) {
   work.granted = work.granted || job.grant;
   work.waited = job.waited;
   work.waits_for = capacity_.WaitReason(name);
+  work.market_place = MarketPlace(name);
   job.stale_record = job.stale_instances = job.grant = false;
   ++in_flight_;
   // std::function wants to be copied, a unique_ptr does not.

@@ -107,6 +107,8 @@ class TrainingController {
   void TellPositions();
   void TellWaiting();
   void Wait(Job& job, const model::TrainingJob& record, fleet::Capacity::Ticket ticket);
+  void WaitForMarket(const std::string& name, Job& job);
+  std::string MarketPlace(const std::string& name) const;
   void Dispatch();
   void Look(const std::string& name, Job& job);
   void CollectGarbage();
@@ -128,6 +130,9 @@ class TrainingController {
   std::map<std::string, Job> jobs_;
   std::map<std::string, std::string, std::less<>> job_of_uid_;
   std::set<std::string> running_;  // jobs with instances
+  // Jobs that wait for the spot market, by creation.
+  std::set<std::pair<WallTime, std::string>> market_queue_;
+  std::map<std::string, WallTime> market_waiting_;
   std::deque<std::string> ready_;
   std::vector<std::string> enqueued_;  // since the last Admit
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;

@@ -68,12 +68,17 @@ JobWork::Instance* Find(JobWork& work, const std::string& id) {
 
 TrainingWorker::TrainingWorker(const Ports& ports, const fleet::Offer& offer, store::Paths paths,
                                WorkerSettings settings)
-    : ports_(ports), offer_(offer), paths_(std::move(paths)), settings_(std::move(settings)) {}
+    : ports_(ports),
+      offer_(offer),
+      paths_(std::move(paths)),
+      settings_(std::move(settings)),
+      desk_(settings_.markets, settings_.rules) {}
 
 void TrainingWorker::Run(JobWork& work) {
   work.own_commits = 0;
   work.due.reset();
   work.ticket.reset();
+  work.market_waits = false;
   work.gone = false;
   for (int step = 0; step < kStepsMax; ++step) {
     if (work.stale_record || !work.leases_known) {
@@ -166,12 +171,19 @@ plan::TrainingSnapshot TrainingWorker::Snapshot(JobWork& work) {
   seen.job = work.job;
   seen.now = ports_.clock.Wall();
   for (const JobWork::Instance& instance : work.instances) seen.instances.push_back(instance.view);
+  seen.spot = desk_.See(seen, work.spot);
   work.ticket.reset();
+  work.market_waits = false;
   if (work.job.phase != model::TrainingPhase::kQueued) return seen;
   fleet::Demand demand = fleet::DemandOf(work.job, offer_);
   using Answer = plan::CapacityView::Answer;
   if (!demand.never.empty()) {
     seen.capacity = {Answer::kNever, demand.never, {}, {}};
+  } else if (!plan::WantsInstances(seen)) {
+    work.market_waits = true;
+    work.granted = false;
+    seen.capacity = {Answer::kWaiting, plan::WhatItWaitsFor(seen), {}, {}, true};
+    if (!work.market_place.empty()) seen.spot.no_offer += "; " + work.market_place;
   } else if (work.granted) {
     seen.capacity = {Answer::kGranted, "", std::move(demand.slices), std::move(demand.notes),
                      work.waited};

@@ -8,6 +8,7 @@
 // Threading: thread-safe; a JobWork belongs to one Run() at a time. Blocks on disk and store.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "control/metrics_ingest.h"
 #include "control/ports.h"
 #include "control/spec_builder.h"
+#include "control/spot_desk.h"
 #include "fleet/capacity.h"
 #include "plan/training_plan.h"
 
@@ -29,6 +31,8 @@ struct JobWork {
   bool granted = false;       // the capacity gave the job its instances
   bool waited = false;        // not at once
   std::string waits_for;      // what a queued job waits for, when it is time to say so
+  std::string market_place;   // … and where it stands among those that wait for the spot market
+  SpotMemory spot;
 
   std::int64_t revision = 0;  // 0: no such record
   model::TrainingJob job;
@@ -44,6 +48,7 @@ struct JobWork {
   int own_commits = 0;                            // each wakes us once more than needed
   std::optional<WallTime> due;                    // look again then
   std::optional<fleet::Capacity::Ticket> ticket;  // the job is queued and wants this
+  bool market_waits = false;  // the job is queued, and wants nothing of this machine yet
   std::vector<std::string> garbage;               // instances given back: directories to remove
   bool gone = false;                              // nothing is left to do, ever
 };
@@ -51,6 +56,7 @@ struct JobWork {
 struct WorkerSettings {
   plan::TrainingRules rules;
   SpecSettings spec;
+  std::shared_ptr<const fleet::SpotMarkets> markets;  // null: spot capacity is always there
   // Abort on an illegal step: for tests and the simulator. Otherwise the job fails and the log is
   // loud.
   bool abort_on_illegal_step = false;
@@ -93,6 +99,7 @@ class TrainingWorker {
   const fleet::Offer& offer_;
   const store::Paths paths_;
   const WorkerSettings settings_;
+  const SpotDesk desk_;
 };
 
 }  // namespace sabia::control

@@ -42,7 +42,7 @@ void AddAttempts(const model::TrainingJob& job, WallTime now, JobCost& cost) {
     if (attempt.ready) {
       one.billable = std::max(Millis(0), attempt.ended.value_or(now) - *attempt.ready);
     }
-    one.billed = CostOf(PerHour(cost, attempt.spot), one.billable);
+    one.billed = CostOf(attempt.per_hour.value_or(PerHour(cost, attempt.spot)), one.billable);
     cost.billed += one.billed;
     cost.on_demand += CostOf(PerHour(cost, false), one.billable);
     cost.attempts.push_back(std::move(one));

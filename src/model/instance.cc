@@ -151,6 +151,7 @@ void AddData(const InstanceSpec& s, json::object& out) {
   out["fastfile_bytes"] = s.fastfile_bytes;
   out["fastfile_disk_bytes"] = s.fastfile_disk_bytes;
   out["volume_bytes"] = s.volume_bytes;
+  if (!s.imds.empty()) out["imds"] = s.imds;
 }
 
 void ReadData(FieldReader& in, InstanceSpec& s) {
@@ -178,6 +179,7 @@ void ReadData(FieldReader& in, InstanceSpec& s) {
   in.Integer("fastfile_bytes", s.fastfile_bytes);
   in.Integer("fastfile_disk_bytes", s.fastfile_disk_bytes);
   in.Integer("volume_bytes", s.volume_bytes);
+  in.Text("imds", s.imds);
 }
 
 void AddLimits(const InstanceSpec& s, json::object& out) {
@@ -375,6 +377,7 @@ json::object Report::ToJson() const {
   if (exit_code) out["exit_code"] = *exit_code;
   if (signal) out["signal"] = *signal;
   AddTime(out, "checkpoint_synced_at", checkpoint_synced_at);
+  AddTime(out, "machine_ends_at", machine_ends_at);
   return out;
 }
 
@@ -402,6 +405,7 @@ Result<Report> Report::FromJson(const json::object& document) {
   in.List("metrics", FinalMetric::FromJson, r.metrics);
   in.List("channels", ChannelReport::FromJson, r.channels);
   in.Texts("notes", r.notes);
+  in.OptionalTime("machine_ends_at", r.machine_ends_at);
   RETURN_IF_ERROR(in.status());
   return r;
 }

@@ -128,6 +128,7 @@ struct InstanceSpec {
   std::int64_t cache_bytes = 0;  // kept there when no job uses them
   std::int64_t fastfile_bytes = std::int64_t{256} << 20;  // of memory, for all FastFile channels
   std::int64_t fastfile_disk_bytes = 0;                   // … and of disk, for their next epochs
+  std::string imds;               // URL of the machine's instance metadata; "": not to be asked
   std::int64_t volume_bytes = 0;  // VolumeSizeInGB: what downloaded channels may take; 0: no limit
 
   json::object ToJson() const;
@@ -230,6 +231,8 @@ struct Report {
   std::vector<FinalMetric> metrics;  // last value per metric
   std::vector<ChannelReport> channels;
   std::vector<std::string> notes;  // "memory limit not enforced: …"
+  // The machine itself is spot capacity, and announced that it is taken away then.
+  std::optional<WallTime> machine_ends_at;
 
   json::object ToJson() const;
   static Result<Report> FromJson(const json::object& document);

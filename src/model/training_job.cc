@@ -47,6 +47,12 @@ json::object AttemptToJson(const Attempt& a) {
                    {"end_reason", a.end_reason}};
   AddTime(out, "ready", a.ready);
   AddTime(out, "ended", a.ended);
+  if (!a.zone.empty()) out["zone"] = a.zone;
+  if (a.per_hour) out["nanodollars_per_hour"] = a.per_hour->nanos();
+  if (!a.choice.empty()) out["choice"] = a.choice;
+  AddTime(out, "began", a.began);
+  AddTime(out, "saved", a.saved);
+  AddTime(out, "gone", a.gone);
   return out;
 }
 
@@ -59,6 +65,14 @@ Result<Attempt> AttemptFromJson(const json::object& o) {
   in.OptionalTime("ready", a.ready);
   in.OptionalTime("ended", a.ended);
   in.Text("end_reason", a.end_reason);
+  in.Text("zone", a.zone);
+  std::optional<std::int64_t> nanos;
+  in.OptionalInteger("nanodollars_per_hour", nanos);
+  if (nanos) a.per_hour = Money::FromNanos(*nanos);
+  in.Text("choice", a.choice);
+  in.OptionalTime("began", a.began);
+  in.OptionalTime("saved", a.saved);
+  in.OptionalTime("gone", a.gone);
   RETURN_IF_ERROR(in.status());
   return a;
 }
@@ -101,6 +115,8 @@ json::object WithoutRequest(const TrainingJob& job, const json::storage_ptr& sto
   AddTime(out, "training_end", job.training_end);
   AddTime(out, "stop_requested", job.stop_requested);
   AddTime(out, "reclaim_at", job.reclaim_at);
+  if (job.deadline) out["deadline"] = job.deadline->ToJson();
+  if (!job.move_to.empty()) out["move_to"] = job.move_to;
   return out;
 }
 
@@ -155,6 +171,10 @@ Result<TrainingJob> TrainingJob::FromJson(const json::object& document) {
   job.stop_reason = StopReasonOf(stop_reason);
   in.Integer("interrupt_attempt", job.interrupt_attempt);
   in.OptionalTime("reclaim_at", job.reclaim_at);
+  if (const json::object* deadline = FindObject(document, "deadline")) {
+    ASSIGN_OR_RETURN(job.deadline, Deadline::FromJson(*deadline));
+  }
+  in.Text("move_to", job.move_to);
   in.Integer("retries", job.retries);
   in.Texts("notes", job.notes);
   RETURN_IF_ERROR(in.status());

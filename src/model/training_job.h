@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/money.h"
 #include "base/shared_object.h"
 #include "base/time.h"
+#include "model/deadline.h"
 #include "model/instance.h"
 #include "model/transitions.h"
 
@@ -63,6 +65,7 @@ inline constexpr std::array kTrainingEdges = {
     Edge{TrainingPhase::kInterrupting,
          TrainingPhase::kCompleted},  // it ended well at the last moment
     Edge{TrainingPhase::kInterrupting, TrainingPhase::kFailing},
+    Edge{TrainingPhase::kInterrupting, TrainingPhase::kStopping},
     Edge{TrainingPhase::kStopping, TrainingPhase::kStopped},
     Edge{TrainingPhase::kFailing, TrainingPhase::kFailed},
     Edge{TrainingPhase::kFailing,
@@ -96,7 +99,14 @@ struct Attempt {
   WallTime launched;              // instances were leased
   std::optional<WallTime> ready;  // downloading or training began: billable from here
   std::optional<WallTime> ended;  // instances were given back
-  std::string end_reason;         // "completed", "interrupted", "failed", "stopped", "lost"
+  std::string end_reason;  // "completed", "interrupted", "failed", "stopped", "lost", "moved"
+  std::string zone;        // of spot capacity that a market gave; else ""
+  // Of all instances together, where a market said so when they were leased; else the price book's.
+  std::optional<Money> per_hour;
+  std::string choice;             // why this capacity and no other; "" when nothing was chosen
+  std::optional<WallTime> began;  // the program started on all hosts
+  std::optional<WallTime> saved;  // the last checkpoint of the attempt that reached S3
+  std::optional<WallTime> gone;   // the machine itself was announced to be taken away then
 };
 
 struct TrainingJob {
@@ -129,7 +139,9 @@ struct TrainingJob {
   StopReason stop_reason = StopReason::kNone;
   int interrupt_attempt = 0;  // intent written by a reclaim: the attempt to interrupt; 0: none
   std::optional<WallTime> reclaim_at;  // end of the two-minute notice
-  int retries = 0;                     // RetryStrategy attempts used
+  std::optional<Deadline> deadline;    // MaxWaitTimeInSeconds is to be met, and how
+  std::string move_to;  // intent: leave the current attempt's capacity for that; "": none
+  int retries = 0;      // RetryStrategy attempts used
   std::vector<std::string>
       notes;  // shown by `sabia jobs JOB`: limits not enforced, spot without checkpoint …
 

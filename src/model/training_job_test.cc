@@ -16,12 +16,25 @@ TEST(TrainingJob, SurvivesTheRoundTripThroughJson) {
   EnterStatus(job, "Starting", "Starting the training job", At(0));
   EnterStatus(job, "Training", "Training image download completed. Training in progress.", At(3));
   job.attempts.push_back(Attempt{.number = 1, .spot = true, .launched = At(1), .ready = At(2)});
+  job.attempts.push_back(Attempt{.number = 2,
+                                 .spot = true,
+                                 .zone = "us-west-2b",
+                                 .per_hour = Money::FromNanos(123'456'789),
+                                 .choice = "spot: $1.00 expected",
+                                 .began = At(4),
+                                 .saved = At(5),
+                                 .gone = At(6)});
+  job.deadline = Deadline{DeadlinePolicy::kGreedy, Seconds(60)};
+  job.move_to = "on-demand";
   job.final_metrics.push_back(FinalMetric{"validation:rmse", 2.25, At(9)});
   job.stop_reason = StopReason::kMaxWait;
   job.training_start = At(2);
   const auto read = TrainingJob::FromJson(job.ToJson());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->ToJson(), job.ToJson());
+  EXPECT_EQ(read->attempts[1].per_hour, job.attempts[1].per_hour);
+  EXPECT_EQ(read->attempts[1].gone, At(6));
+  EXPECT_EQ(read->deadline, job.deadline);
   EXPECT_TRUE(read->IsSpot());
   EXPECT_EQ(read->stop_reason, StopReason::kMaxWait);
 }

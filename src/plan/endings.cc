@@ -55,6 +55,7 @@ WallTime EndAttempt(const TrainingSnapshot& seen, TrainingJob& job, std::string_
   if (!attempt.ended) {
     attempt.ended = end;
     attempt.end_reason = reason;
+    if (job.deadline) attempt.saved = LastSaved(seen.instances);
   }
   return *attempt.ended;
 }
@@ -106,6 +107,7 @@ Record BackToQueue(Record record, const std::string& message, WallTime when) {
   record.job.failure_reason.clear();
   record.job.failure_is_ours = false;
   record.job.reclaim_at.reset();
+  record.job.move_to.clear();
   record.give_back = true;
   return record;
 }
@@ -139,7 +141,10 @@ Record FailQueued(const TrainingSnapshot& seen, std::string reason) {
 
 Record BeginStopping(const Question& q, Record record, StopReason reason, WallTime since) {
   record.job.stop_reason = reason;
-  record.job.reclaim_at = q.seen.now + q.rules.stop_grace;
+  // Within a notice no stop lasts longer than that.
+  const WallTime end = q.seen.now + q.rules.stop_grace;
+  const bool noticed = record.job.phase == TrainingPhase::kInterrupting;
+  record.job.reclaim_at = noticed ? std::min(end, record.job.reclaim_at.value_or(end)) : end;
   Advance(record, TrainingPhase::kStopping);
   EnterStatus(record.job, "Stopping", "Stopping the training job", since);
   if (AllEnded(q)) return FinishStopping(q.seen, std::move(record));
@@ -160,6 +165,21 @@ Record BeginInterrupting(const Question& q, Record record) {
               fmt::format("Spot capacity was reclaimed: instance {} got a notice of {} s at {}",
                           Describe(q.seen.instances.front().record), notice.count(),
                           FormatIso8601Seconds(q.seen.now)),
+              q.seen.now);
+  return record;
+}
+
+Record BeginMoving(const Question& q, Record record) {
+  TrainingJob& job = record.job;
+  const SpotAdvice& advice = *q.seen.spot.advice;
+  job.move_to = spot::Name(advice.placement);
+  job.interrupt_attempt = job.attempts.back().number;
+  job.reclaim_at = q.seen.now + q.rules.reclaim_notice;
+  if (q.seen.spot.notice) job.reclaim_at = std::min(*job.reclaim_at, q.seen.spot.notice->reclaim_at);
+  Advance(record, TrainingPhase::kInterrupting);
+  EnterStatus(job, "Interrupted",
+              fmt::format("Leaving {} capacity for the sake of the deadline: {}",
+                          job.attempts.back().spot ? "spot" : "on-demand", advice.why),
               q.seen.now);
   return record;
 }
@@ -185,7 +205,9 @@ Record BeginLoss(const Question& q, Record record, const InstanceView& lost) {
   job.reclaim_at = q.seen.now + q.rules.stop_grace;
   Advance(record, TrainingPhase::kInterrupting);
   if (began) {
-    EnterStatus(job, "Interrupted", "Spot capacity was lost: " + what, when);
+    const bool spot = !job.attempts.empty() && job.attempts.back().spot;
+    EnterStatus(job, "Interrupted",
+                (spot ? "Spot capacity was lost: " : "On-demand capacity was lost: ") + what, when);
   } else {
     AddNotes(job, {fmt::format("attempt {} was replaced: {}", job.attempts.size(), what)});
     const std::string status = job.secondary_status;

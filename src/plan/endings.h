@@ -26,6 +26,9 @@ Record BeginStopping(const Question& question, Record record, model::StopReason 
                      WallTime since);
 Record BeginFailing(const Question& question, Record record, const InstanceView& host);
 Record BeginInterrupting(const Question& question, Record record);
+// Leaves the capacity for what the deadline policy advises; checkpoints are flushed as before a
+// reclaim.
+Record BeginMoving(const Question& question, Record record);
 // Spot jobs, and jobs whose program had not begun, get new capacity; others fail.
 Record BeginLoss(const Question& question, Record record, const InstanceView& lost);
 

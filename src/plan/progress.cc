@@ -127,6 +127,16 @@ bool Failed(const InstanceView& host) {
   return !host.report->error.empty() || ProgramFailed(*host.report);
 }
 
+std::optional<WallTime> LastSaved(const std::vector<InstanceView>& hosts) {
+  std::optional<WallTime> last;
+  for (const InstanceView& host : hosts) {
+    if (!host.report || !host.report->checkpoint_synced_at) continue;
+    last = std::min(last.value_or(*host.report->checkpoint_synced_at),
+                    *host.report->checkpoint_synced_at);
+  }
+  return last;
+}
+
 WallTime EndOf(const InstanceView& host, WallTime otherwise) {
   return Began(host, AgentPhase::kDone).value_or(host.last_seen.value_or(otherwise));
 }
@@ -156,6 +166,7 @@ void CatchUp(Record& record, const std::vector<InstanceView>& hosts) {
       job.phase == TrainingPhase::kLaunching || job.phase == TrainingPhase::kDownloading;
   if (trained && before) {
     Advance(record, TrainingPhase::kTraining);
+    if (job.deadline && !job.attempts.empty()) job.attempts.back().began = *trained;
     EnterStatus(job, "Training", "Training image download completed. Training in progress.",
                 *trained);
   }

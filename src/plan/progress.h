@@ -26,6 +26,9 @@ bool Succeeded(const InstanceView& host);
 // The program failed by itself, or the agent could not do its work.
 bool Failed(const InstanceView& host);
 
+// The last checkpoint that is in S3 from every host that saves any; nothing while none does.
+std::optional<WallTime> LastSaved(const std::vector<InstanceView>& hosts);
+
 WallTime EndOf(const InstanceView& host, WallTime otherwise);
 
 // Moves the job to the phase; over no edge of the table it stays, and the record says so in

@@ -26,7 +26,9 @@ std::optional<WallTime> MaxWaitDeadline(const TrainingJob& job) {
 // Before this time a reclaimed job finds no new capacity.
 WallTime PlaceableFrom(const TrainingJob& job, const TrainingRules& rules) {
   const bool reclaimed = !job.attempts.empty() && job.attempts.back().end_reason == "interrupted";
-  return QueuedSince(job) + (reclaimed ? rules.replacement_delay : Millis(0));
+  const WallTime from = QueuedSince(job) + (reclaimed ? rules.replacement_delay : Millis(0));
+  if (job.attempts.empty()) return from;
+  return std::max(from, job.attempts.back().gone.value_or(from));
 }
 
 std::optional<WallTime> MaxPendingDeadline(const TrainingJob& job) {
@@ -45,12 +47,23 @@ bool Passed(const std::optional<WallTime>& deadline, WallTime now) {
   return deadline && now >= *deadline;
 }
 
+bool OnSpot(const TrainingSnapshot& seen) {
+  if (seen.spot.advice) return seen.spot.advice->placement == spot::Placement::kSpot;
+  return seen.job.IsSpot();
+}
+
 Record Place(const TrainingSnapshot& seen) {
   Record record{seen.job};
   TrainingJob& job = record.job;
   if (seen.capacity.waited) ShowWaiting(job, seen.now);
   const int number = static_cast<int>(job.attempts.size()) + 1;
-  job.attempts.push_back({number, job.IsSpot(), std::max(seen.now, QueuedSince(job)), {}, {}, ""});
+  const bool spot = OnSpot(seen);
+  job.attempts.push_back({number, spot, std::max(seen.now, QueuedSince(job)), {}, {}, ""});
+  if (spot && seen.spot.offer) {
+    job.attempts.back().zone = seen.spot.offer->zone;
+    job.attempts.back().per_hour = seen.spot.offer->per_hour;
+  }
+  if (seen.spot.advice) job.attempts.back().choice = seen.spot.advice->why;
   for (const Slice& slice : seen.capacity.slices) {
     model::InstanceRecord lease;
     lease.number = static_cast<int>(record.lease.size()) + 1;
@@ -59,7 +72,7 @@ Record Place(const TrainingSnapshot& seen) {
     lease.attempt = number;
     lease.group = slice.group;
     lease.instance_type = slice.instance_type;
-    lease.spot = job.IsSpot();
+    lease.spot = spot;
     lease.vcpus = slice.vcpus;
     lease.memory_bytes = slice.memory_bytes;
     lease.leased = job.attempts.back().launched;
@@ -78,7 +91,9 @@ Record Place(const TrainingSnapshot& seen) {
 std::optional<Action> SayWaiting(const TrainingSnapshot& seen, const TrainingRules& rules) {
   const WallTime since = QueuedSince(seen.job) + rules.show_waiting_after;
   if (seen.now < since) return std::nullopt;
-  const std::string message = "Training job waiting for capacity: " + seen.capacity.reason;
+  const std::string message =
+      "Training job waiting for capacity: " +
+      (WantsInstances(seen) ? seen.capacity.reason : WhatItWaitsFor(seen));
   const std::string_view status = seen.job.IsSpot() ? "Starting" : "Pending";
   if (!seen.job.transitions.empty() && seen.job.transitions.back().message == message &&
       seen.job.secondary_status == status) {
@@ -100,6 +115,7 @@ std::optional<Action> StepQueued(const TrainingSnapshot& seen, const TrainingRul
     case CapacityView::Answer::kNever:
       return FailQueued(seen, CapacityFailure(seen.capacity.reason));
     case CapacityView::Answer::kGranted:
+      if (!WantsInstances(seen)) return SayWaiting(seen, rules);
       if (seen.now < PlaceableFrom(job, rules)) return std::nullopt;
       return Place(seen);
     case CapacityView::Answer::kWaiting:
@@ -141,6 +157,38 @@ bool AllEnded(const std::vector<InstanceView>& hosts, const TrainingRules& rules
 
 bool InterruptWanted(const TrainingJob& job) {
   return !job.attempts.empty() && job.interrupt_attempt == job.attempts.back().number;
+}
+
+// What the market, or the machine itself, says of the running attempt's end; nothing to say twice.
+std::optional<WallTime> Reclaimed(const TrainingSnapshot& seen) {
+  const TrainingJob& job = seen.job;
+  if (job.attempts.empty() || !job.attempts.back().spot || InterruptWanted(job))
+    return std::nullopt;
+  std::optional<WallTime> end;
+  for (const InstanceView& host : seen.instances) {
+    if (!host.report || !host.report->machine_ends_at) continue;
+    end = std::min(end.value_or(*host.report->machine_ends_at), *host.report->machine_ends_at);
+  }
+  if (end) return end;
+  if (seen.spot.notice && seen.now >= seen.spot.notice->at) return seen.spot.notice->reclaim_at;
+  return std::nullopt;
+}
+
+// The intent that `sabia spot interrupt` writes.
+void NoteReclaim(const TrainingSnapshot& seen, TrainingJob& job, WallTime reclaim_at) {
+  model::Attempt& attempt = job.attempts.back();
+  job.interrupt_attempt = attempt.number;
+  job.reclaim_at = reclaim_at;
+  for (const InstanceView& host : seen.instances) {
+    if (host.report && host.report->machine_ends_at) attempt.gone = reclaim_at;
+  }
+}
+
+bool MoveWanted(const TrainingSnapshot& seen) {
+  if (!seen.spot.advice || seen.job.attempts.empty()) return false;
+  const auto placed = seen.job.attempts.back().spot ? spot::Placement::kSpot
+                                                    : spot::Placement::kOnDemand;
+  return seen.spot.advice->placement != placed;
 }
 
 const InstanceView* FirstLost(const std::vector<InstanceView>& hosts, const TrainingRules& rules) {
@@ -198,8 +246,11 @@ std::optional<Action> StepRunning(const TrainingSnapshot& seen, const TrainingRu
   // A program that has ended well keeps its instance until it is uploaded, as the notice leaves
   // time for.
   const bool uploading = record.job.phase == TrainingPhase::kUploading || succeeded;
-  if (InterruptWanted(seen.job) && !uploading)
-    return BeginInterrupting({seen, rules}, std::move(record));
+  if (!uploading) {
+    if (const auto end = Reclaimed(seen)) NoteReclaim(seen, record.job, *end);
+    if (InterruptWanted(record.job)) return BeginInterrupting({seen, rules}, std::move(record));
+    if (MoveWanted(seen)) return BeginMoving({seen, rules}, std::move(record));
+  }
   if (record.job.phase != seen.job.phase) return record;
   if (auto launch = LaunchMissing(seen)) return launch;
   return DirectHosts(seen, rules, HostWish{StopReason::kNone, {}, true});
@@ -208,20 +259,24 @@ std::optional<Action> StepRunning(const TrainingSnapshot& seen, const TrainingRu
 std::optional<Action> StepInterrupting(const TrainingSnapshot& seen, const TrainingRules& rules) {
   const auto& hosts = seen.instances;
   const bool reclaimed = InterruptWanted(seen.job);
+  const auto stop = WhyStop(seen, rules);
   if (AllEnded(hosts, rules)) {
     // A program that ended at the last moment completes, provided that its model was saved.
     const bool saved = std::any_of(hosts.begin(), hosts.end(), [](const auto& host) {
       return host.report && host.report->model_uploaded;
     });
     if (saved && AllSucceeded(hosts)) return Complete(seen, Record{seen.job});
+    if (stop) return BeginStopping({seen, rules}, Record{seen.job}, stop->reason, stop->since);
     // In a gang a program may well fail because its peers were stopped before it.
     const bool alone = hosts.size() == 1;
     if (alone && reclaimed && hosts.front().report && Exited(hosts.front()) &&
         ProgramFailed(*hosts.front().report)) {
       return BeginFailing({seen, rules}, Record{seen.job}, hosts.front());
     }
-    return Requeue(seen, reclaimed ? "interrupted" : "lost");
+    const bool moves = reclaimed && !seen.job.move_to.empty();
+    return Requeue(seen, moves ? "moved" : reclaimed ? "interrupted" : "lost");
   }
+  if (stop) return BeginStopping({seen, rules}, Record{seen.job}, stop->reason, stop->since);
   const HostWish wish{reclaimed ? StopReason::kInterrupted : StopReason::kPeerLost,
                       seen.job.reclaim_at, false};
   if (auto order = DirectHosts(seen, rules, wish)) return order;
@@ -254,6 +309,25 @@ std::optional<Action> StepTerminal(const TrainingSnapshot& seen) {
 }
 
 }  // namespace
+
+bool WantsInstances(const TrainingSnapshot& seen) {
+  if (!seen.job.IsSpot()) return true;
+  if (!seen.spot.advice) return seen.spot.offer.has_value();
+  switch (seen.spot.advice->placement) {
+    case spot::Placement::kIdle:
+      return false;
+    case spot::Placement::kSpot:
+      return seen.spot.offer.has_value();
+    case spot::Placement::kOnDemand:
+      return true;
+  }
+  return true;
+}
+
+std::string WhatItWaitsFor(const TrainingSnapshot& seen) {
+  if (seen.spot.advice) return seen.spot.advice->why;
+  return seen.spot.no_offer;
+}
 
 std::optional<Millis> RunTimeLeft(const TrainingJob& job) {
   const auto limit = job.MaxRuntime();
@@ -315,6 +389,7 @@ std::optional<WallTime> NextDue(const TrainingSnapshot& seen, const TrainingRule
         consider(QueuedSince(job) + rules.show_waiting_after);
       }
       consider(PlaceableFrom(job, rules));
+      consider(seen.spot.look_at);
       break;
     case TrainingPhase::kLaunching:
     case TrainingPhase::kDownloading:
@@ -322,8 +397,13 @@ std::optional<WallTime> NextDue(const TrainingSnapshot& seen, const TrainingRule
     case TrainingPhase::kUploading:
       consider(MaxWaitDeadline(job));
       consider(RunTimeDeadline(job, rules));
+      consider(seen.spot.look_at);
+      if (seen.spot.notice) consider(seen.spot.notice->at);
       break;
     case TrainingPhase::kInterrupting:
+      consider(MaxWaitDeadline(job));
+      consider(KillTime(job, rules));
+      break;
     case TrainingPhase::kStopping:
     case TrainingPhase::kFailing:
       consider(KillTime(job, rules));

@@ -16,6 +16,12 @@ namespace sabia::plan {
 
 std::optional<Action> NextStep(const TrainingSnapshot& seen, const TrainingRules& rules);
 
+// Whether a queued job wants its instances now: the market has its capacity, and its policy does not
+// wait.
+bool WantsInstances(const TrainingSnapshot& seen);
+// What a queued job that does not want them waits for.
+std::string WhatItWaitsFor(const TrainingSnapshot& seen);
+
 // When to ask again although nothing happened: the next deadline after `seen.now`. That a job has
 // to say that it waits counts only when the capacity was asked.
 std::optional<WallTime> NextDue(const TrainingSnapshot& seen, const TrainingRules& rules);

@@ -11,6 +11,7 @@
 #include "model/instance_record.h"
 #include "model/limits.h"
 #include "model/training_job.h"
+#include "plan/spot_view.h"
 
 namespace sabia::plan {
 
@@ -83,6 +84,7 @@ struct TrainingSnapshot {
   model::TrainingJob job;
   std::vector<InstanceView> instances;  // of the current attempt, by number
   CapacityView capacity;                // asked for queued jobs only
+  SpotView spot;                        // of spot jobs
   WallTime now;
 };
 

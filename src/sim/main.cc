@@ -23,10 +23,11 @@ struct Totals {
   void Print(double seconds) const {
     const double years = sum.instance_hours / kHoursPerYear / kClusterInstances;
     fmt::print(
-        "{} worlds, {} jobs, {} interruptions, {} deaths of the daemon, {} of agents, {} commits: "
+        "{} worlds, {} jobs, {} interruptions, {} reclaims by a market, {} moves, {} deadlines "
+        "kept, {} deaths of the daemon, {} of agents, {} commits: "
         "{:.2f} years of 100 instances in {:.1f} s ({:.1f} years a minute)\n",
-        worlds, sum.jobs, sum.interruptions, sum.daemon_deaths, sum.agent_deaths, sum.commits,
-        years, seconds, years / seconds * 60);
+        worlds, sum.jobs, sum.interruptions, sum.market_reclaims, sum.moves, sum.deadlines_kept,
+        sum.daemon_deaths, sum.agent_deaths, sum.commits, years, seconds, years / seconds * 60);
     std::fflush(stdout);
   }
 };

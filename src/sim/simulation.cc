@@ -11,6 +11,7 @@
 
 #include "control/testing/world.h"
 #include "env/random.h"
+#include "sim/market_world.h"
 #include "sim/witness.h"
 
 namespace sabia::sim {
@@ -40,6 +41,7 @@ control::ControllerSettings SettingsOf(const WorldPlan& plan) {
   // Only a sweep finds what a lost poke did not tell.
   settings.sweep_interval = plan.lost_poke_percent > 0 || plan.AgentsDie() ? kHour / 4 : kDay;
   settings.position_interval = kDay;
+  settings.worker.markets = MarketsOf(plan, env::ManualClock().Wall());
   return settings;
 }
 
@@ -57,9 +59,12 @@ struct Event {
 
 // What the world knows of a job, and the daemon only guesses.
 struct Truth {
-  bool fails = false;    // its program exits with 1
-  bool limited = false;  // it may run into MaxRuntime or MaxWait
-  bool stopped = false;  // its user stopped it
+  bool fails = false;        // its program exits with 1
+  bool limited = false;      // it may run into MaxRuntime or MaxWait
+  bool stopped = false;      // its user stopped it
+  bool deadline = false;     // it has a policy that can keep it
+  bool excused = false;      // it found no room on this machine when it wanted it
+  std::size_t attempts = 0;  // seen
 };
 
 class Simulation {
@@ -67,7 +72,8 @@ class Simulation {
   explicit Simulation(const WorldPlan& plan)
       : plan_(plan),
         random_(plan.seed ^ kStream),
-        world_(MachineOf(plan), SettingsOf(plan)),
+        settings_(SettingsOf(plan)),
+        world_(MachineOf(plan), settings_),
         witness_(kVcpus * plan.instances) {}
 
   Outcome Run();
@@ -85,6 +91,10 @@ class Simulation {
   bool Step(WallTime end);
   void Happen(const Event& event);
   void Arrive();
+  void AddDeadline(control::testing::SubmitOptions& options, FakeProgram& program);
+  void FollowMarket(const TrainingJob& job);
+  void NoteContention();
+  void CheckDeadline(const TrainingJob& job, const Truth& truth);
   void Reclaim();
   void TakeAway(const std::string& instance);
   void KillAgent();
@@ -98,6 +108,7 @@ class Simulation {
 
   const WorldPlan plan_;
   env::SeededRandom random_;
+  const control::ControllerSettings settings_;
   World world_;
   Witness witness_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -163,11 +174,82 @@ void Simulation::Arrive() {
     options.max_runtime = static_cast<int>(std::min<std::int64_t>(needs, kNever / 4));
     if (options.spot && random_.Below(2) == 0) options.max_wait = 2 * options.max_runtime;
   }
+  options.checkpoints = plan_.checkpoint_every > Millis(0);
+  if (options.spot && !truth.limited && Percent(plan_.deadline_percent)) {
+    AddDeadline(options, program);
+    truth.deadline = true;
+  }
   const std::string name = fmt::format("job-{}", ++outcome_.jobs);
   truths_[name] = truth;
   world_.fleet.SetProgram(name, program);
   world_.Submit(name, options);
   if (Percent(plan_.stopped_percent)) At(Exponential(plan_.work_mean), What::kUserStop, name);
+}
+
+// A deadline that on demand can meet, and a program that is as the policies assume: it needs at
+// most kWorkError more than its estimate.
+void Simulation::AddDeadline(control::testing::SubmitOptions& options, FakeProgram& program) {
+  constexpr std::int64_t kPercent = 100;
+  const auto percent = [this](std::uint64_t least, std::uint64_t most) {
+    return static_cast<std::int64_t>(least + random_.Below(most - least + 1));
+  };
+  program.trains = std::max(program.trains, Millis(40'000));
+  const Millis estimate = program.trains * percent(70, 130) / kPercent;
+  constexpr std::int64_t kShare = 50;  // of the work, that preparing and uploading take
+  program.prepares = std::min(program.prepares, estimate / kShare);
+  program.downloads = std::min(program.downloads, estimate / kShare);
+  program.uploads = std::min(program.uploads, estimate / kShare);
+  program.stops = std::min(program.stops, Millis(100'000));
+  constexpr Millis kStartAndStop{15 * 60'000};
+  const Millis time = estimate * percent(160, 400) / kPercent + kStartAndStop;
+  options.max_wait = static_cast<int>(std::chrono::ceil<Seconds>(time).count());
+  options.max_runtime = options.max_wait;
+  const auto policy = static_cast<model::DeadlinePolicy>(random_.Below(3));
+  options.deadline = model::Deadline{policy, std::chrono::ceil<Seconds>(estimate)};
+}
+
+// The world's own view of the market: what was launched was there, and what is reclaimed is taken
+// away, whatever the daemon does.
+void Simulation::FollowMarket(const TrainingJob& job) {
+  const auto truth = truths_.find(job.name);
+  if (truth == truths_.end() || job.attempts.size() <= truth->second.attempts) return;
+  truth->second.attempts = job.attempts.size();
+  const model::Attempt& attempt = job.attempts.back();
+  if (job.attempts.size() > 1 && job.attempts[job.attempts.size() - 2].end_reason == "moved")
+    ++outcome_.moves;
+  const auto& markets = *settings_.worker.markets;
+  if (!attempt.spot || !markets.Decides(fleet::InstancesOf(job))) return;
+  const auto gang = markets.GangIn(attempt.zone, fleet::InstancesOf(job));
+  if (!spot::CanLaunch(*gang, attempt.launched, kNotice)) {
+    return Violation(job, "was launched in a zone without capacity: '" + attempt.zone + "'");
+  }
+  const auto event =
+      spot::NextEvent(*gang, {attempt.launched, 1}, attempt.launched, {kNotice, std::nullopt});
+  if (!event) return;
+  for (int host = 1; host <= job.InstanceCount(); ++host)
+    At(event->reclaim_at - Now(), What::kTaken, model::InstanceId(job.uid, attempt.number, host));
+}
+
+// A policy cannot keep a deadline on a machine that is full.
+void Simulation::NoteContention() {
+  if (plan_.deadline_percent == 0) return;
+  for (const auto& [name, job] : witness_.jobs()) {
+    if (!job.deadline || job.phase != TrainingPhase::kQueued) continue;
+    const double needs = kVcpus * job.InstanceCount();
+    if (witness_.leased_vcpus() + needs > kVcpus * plan_.instances) truths_[name].excused = true;
+  }
+}
+
+void Simulation::CheckDeadline(const TrainingJob& job, const Truth& truth) {
+  if (!truth.deadline) return;
+  for (const model::Attempt& attempt : job.attempts) {
+    if (attempt.end_reason == "interrupted" && !attempt.zone.empty()) ++outcome_.market_reclaims;
+  }
+  if (truth.excused || truth.stopped || truth.fails || !plan_.KeepsDeadlines()) return;
+  const bool kept =
+      job.phase == TrainingPhase::kCompleted && *job.training_end <= job.created + *job.MaxWait();
+  if (!kept) return Violation(job, "missed its deadline, which its policy could keep");
+  ++outcome_.deadlines_kept;
 }
 
 // Of the places that the machine has for instances, one is reclaimed: whoever is there is
@@ -179,7 +261,7 @@ void Simulation::Reclaim() {
                                job.phase != TrainingPhase::kStopping &&
                                job.phase != TrainingPhase::kFailing &&
                                !model::IsTerminal(job.phase);
-    if (has_instances && job.IsSpot()) running.push_back(&job);
+    if (has_instances && job.attempts.back().spot) running.push_back(&job);
   }
   const auto place = random_.Below(static_cast<std::uint64_t>(plan_.instances));
   if (place >= running.size()) return;
@@ -264,6 +346,7 @@ void Simulation::Violation(const TrainingJob& job, const std::string& what) {
 void Simulation::CheckEnd(const TrainingJob& job) {
   const Truth truth = truths_[job.name];
   const bool finished = world_.fleet.ProgressOf(job.name).finished;
+  CheckDeadline(job, truth);
   world_.CheckEnded(job.name, outcome_.violations);
   switch (job.phase) {
     case TrainingPhase::kCompleted:
@@ -281,7 +364,8 @@ void Simulation::CheckEnd(const TrainingJob& job) {
       break;
     default:
       ++outcome_.stopped;
-      if (!truth.stopped && !truth.limited) Violation(job, "stopped, and nobody asked for it");
+      if (!truth.stopped && !truth.limited && !truth.deadline)
+        Violation(job, "stopped, and nobody asked for it");
   }
   if (truth.stopped && !job.stop_requested) Violation(job, "the wish to stop it was forgotten");
 }
@@ -319,6 +403,7 @@ bool Simulation::Step(WallTime end) {
   ArmFaults();
   if (world_.alive()) controller_due_ = Now() + world_.Turn();
   NoteDeaths();
+  NoteContention();
   Settle();
   return true;
 }
@@ -343,6 +428,9 @@ void Simulation::RunUntil(WallTime end, bool busy) {
 Outcome Simulation::Run() {
   world_.records.OnChange([this](const store::Change& change, const store::Resource* becomes) {
     witness_.Saw(change, becomes, Now());
+    if (becomes == nullptr || change.resource.kind != store::Kind::kTrainingJob) return;
+    if (const auto job = witness_.jobs().find(becomes->name); job != witness_.jobs().end())
+      FollowMarket(job->second);
   });
   world_.loses_poke = [this] { return busy_ && Percent(plan_.lost_poke_percent); };
   const WallTime began = Now();
@@ -388,6 +476,9 @@ void Outcome::Add(const Outcome& other) {
   agent_deaths += other.agent_deaths;
   daemon_deaths += other.daemon_deaths;
   failed_effects += other.failed_effects;
+  market_reclaims += other.market_reclaims;
+  moves += other.moves;
+  deadlines_kept += other.deadlines_kept;
   instance_hours += other.instance_hours;
 }
 

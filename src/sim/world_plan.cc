@@ -60,6 +60,16 @@ WorldPlan PlanOf(std::uint64_t seed) {
   if (draw.OneIn(3)) plan.stopped_percent = draw.Between(1, 50);
   if (draw.OneIn(3)) plan.limited_percent = draw.Between(1, 50);
   if (draw.OneIn(3)) plan.retries = draw.Between(1, 3);
+  if (draw.OneIn(3)) {
+    plan.market_up_mean = draw.Between(plan.work_mean / 4, plan.work_mean * 4);
+    plan.market_down_mean = draw.Between(plan.work_mean / 20, plan.work_mean * 2);
+    plan.market_zones = draw.Between(1, 3);
+  }
+  if (draw.OneIn(3)) plan.deadline_percent = draw.Between(20, 100);
+  if (plan.deadline_percent > 0 && draw.OneIn(2)) {
+    plan.agent_death_mean = plan.daemon_down = Millis(0);
+    plan.effects_per_failure = plan.lost_poke_percent = plan.deaf_percent = 0;
+  }
   return plan;
 }
 
@@ -85,13 +95,15 @@ std::string Describe(const WorldPlan& plan) {
       "%, checkpoints every {:.2f} h, interrupted every {:.2f} h, agents die every {:.2f} h, the "
       "daemon every {:.2f} h for up to {:.2f} h and at 1 of {} effects; 1 of {} effects fails, {} "
       "% of pokes are lost; {} % of programs fail, {} % are deaf, {} % are stopped, {} % run into "
-      "a limit, {} retries",
+      "a limit, {} retries; spot is there for {:.2f} h and away for {:.2f} h in {} zones; {} % of "
+      "spot jobs have a deadline",
       plan.seed, hours(plan.length), plan.instances, hours(plan.work_mean),
       hours(plan.arrival_mean), plan.hosts_max, plan.spot_percent, hours(plan.checkpoint_every),
       hours(plan.interruption_mean), hours(plan.agent_death_mean), hours(plan.daemon_death_mean),
       hours(plan.daemon_down), plan.effects_per_death, plan.effects_per_failure,
       plan.lost_poke_percent, plan.failing_percent, plan.deaf_percent, plan.stopped_percent,
-      plan.limited_percent, plan.retries);
+      plan.limited_percent, plan.retries, hours(plan.market_up_mean), hours(plan.market_down_mean),
+      plan.market_zones, plan.deadline_percent);
 }
 
 }  // namespace sabia::sim

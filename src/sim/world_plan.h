@@ -34,6 +34,18 @@ struct WorldPlan {
   int limited_percent = 0;  // jobs whose MaxRuntime or MaxWait is less than they need
   int retries = 0;          // RetryStrategy
 
+  // Of a zone's spot market: capacity is there for so long, and away for so long, exponential; 0:
+  // always there. It is the daemon's to interrupt what runs there.
+  Millis market_up_mean{0};
+  Millis market_down_mean{0};
+  int market_zones = 1;
+  int deadline_percent = 0;  // spot jobs with a deadline policy
+
+  // Nothing goes wrong that a deadline policy cannot foresee.
+  bool KeepsDeadlines() const {
+    return !AgentsDie() && daemon_down == Millis(0) && effects_per_failure == 0 &&
+           lost_poke_percent == 0 && deaf_percent == 0;
+  }
   bool AgentsDie() const { return agent_death_mean > Millis(0); }
 };
 

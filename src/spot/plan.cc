@@ -24,10 +24,11 @@ double ExpectedHours::Of(Placement placement) const {
 }
 
 Plan::Plan(const JobTerms& terms, const Hazards& hazards, Millis work_left, Millis time_left,
-           std::vector<float> memory)
-    : price_ratio_(static_cast<float>(terms.PriceRatio())),
+           PlanRoom room)
+    : cells_max_(room.cells_max),
+      price_ratio_(static_cast<float>(terms.PriceRatio())),
       ages_(hazards.ages),
-      values_(std::move(memory)) {
+      values_(std::move(room.memory)) {
   ChooseStep(terms, work_left, time_left);
   for (std::size_t age = 0; age < kAgeClasses; ++age) {
     available_[age] = MovesOf(hazards, {true, age});
@@ -46,7 +47,7 @@ void Plan::ChooseStep(const JobTerms& terms, Millis work_left, Millis time_left)
     rests_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(Ratio(delay, step_))));
     const auto rows =
         static_cast<std::int64_t>(Row({true, kAgeClasses - 1}, kIdle)) + 1 + 2 * rests_;
-    if ((steps_ + 1) * rows * static_cast<std::int64_t>(width_) <= kPlanCellsMax) break;
+    if ((steps_ + 1) * rows * static_cast<std::int64_t>(width_) <= cells_max_) break;
   }
   begun_share_ = static_cast<double>(rests_) - Ratio(delay, step_);
 }

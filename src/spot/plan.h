@@ -37,12 +37,17 @@ struct ExpectedHours {
   double Of(Placement placement) const;
 };
 
+struct PlanRoom {
+  std::vector<float>
+      memory;  // an old plan's, or empty: fresh pages cost as much as the plan itself
+  std::int64_t cells_max = kPlanCellsMax;
+};
+
 class Plan {
  public:
-  // For a job with so much work and time left at most. `memory` is an old plan's, or empty: fresh
-  // pages cost as much time as the plan itself.
+  // For a job with so much work and time left at most.
   Plan(const JobTerms& terms, const Hazards& hazards, Millis work_left, Millis time_left,
-       std::vector<float> memory = {});
+       PlanRoom room = {});
   static std::vector<float> MemoryOf(std::unique_ptr<Plan> plan) {
     return plan == nullptr ? std::vector<float>() : std::move(plan->values_);
   }
@@ -79,6 +84,7 @@ class Plan {
   double ExpectAt(Spot spot, std::size_t placement, double left, double slack) const;
   std::size_t Running(Placement placement, std::int64_t rest) const;
 
+  std::int64_t cells_max_ = kPlanCellsMax;
   Millis step_{0};
   std::int64_t steps_ = 0;  // to the deadline
   std::int64_t rests_ = 1;  // steps in which a changeover goes on

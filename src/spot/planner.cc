@@ -32,9 +32,9 @@ void Planner::Observe(const Situation& now) {
 void Planner::PlanAnew(const Situation& now) {
   hazards_ = Learn(past_, terms_.look, options_.learn);
   planned_left_ = now.time_left;
-  std::vector<float> memory = Plan::MemoryOf(std::move(plan_));
+  PlanRoom room{Plan::MemoryOf(std::move(plan_)), options_.cells_max};
   plan_ = std::make_unique<Plan>(terms_, hazards_, WorkLeft(terms_, now), now.time_left,
-                                 std::move(memory));
+                                 std::move(room));
 }
 
 ExpectedHours Planner::Evaluate(const Situation& now) {

@@ -26,6 +26,7 @@ struct PlannerOptions {
   Millis replan_every{std::chrono::hours(8)};
   // A move must save this share of a changeover's cost: plans are not that exact.
   double reluctance = 0;
+  std::int64_t cells_max = kPlanCellsMax;  // of a plan: memory against exactness
 };
 
 struct Choice {

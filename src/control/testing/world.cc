@@ -22,6 +22,7 @@ json::object RequestOf(const std::string& name, const SubmitOptions& options) {
       {"ResourceConfig",
        {{"InstanceCount", options.hosts}, {"InstanceType", options.instance_type}}},
       {"StoppingCondition", stopping}};
+  if (options.checkpoints) request["CheckpointConfig"] = {{"S3Uri", "s3://out/checkpoints"}};
   if (options.retries > 0) request["RetryStrategy"] = {{"MaximumRetryAttempts", options.retries}};
   if (!options.channel.empty()) {
     const json::object source{{"S3DataType", "S3Prefix"}, {"S3Uri", options.channel}};
@@ -81,6 +82,7 @@ void World::Submit(const std::string& name, const SubmitOptions& options) {
   job.account = "123456789012";
   job.created = job.modified = clock.Wall();
   job.request = RequestOf(name, options);
+  job.deadline = options.deadline;
   EnterStatus(job, "Starting", "Starting the training job", clock.Wall());
   submitted_.push_back(name);
   // As the API does it: with the record itself, while there is a controller.

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct SubmitOptions {
   int max_runtime = 3600;
   int max_wait = 0;  // 0: absent
   int retries = 0;
+  bool checkpoints = false;  // CheckpointConfig
+  std::optional<model::Deadline> deadline;
   std::string channel;  // S3 URI of one File channel; "" for none
   std::string instance_type = "ml.m5.large";
 };

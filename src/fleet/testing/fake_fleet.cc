@@ -153,7 +153,9 @@ void FakeFleet::Save(Agent& agent) {
   if (began == agent.report->began.end()) return;
   Progress& progress = progress_[agent.spec.job_name];
   const Millis done = std::min(clock_.Wall() - began->second, program.trains - progress.saved);
-  progress.saved += done / program.checkpoint_every * program.checkpoint_every;
+  const Millis kept = done / program.checkpoint_every * program.checkpoint_every;
+  progress.saved += kept;
+  if (kept > Millis(0)) agent.report->checkpoint_synced_at = began->second + kept;
 }
 
 bool FakeFleet::Obey(const std::string& id, Agent& agent) {
@@ -313,6 +315,14 @@ Result<Observation> FakeFleet::Observe(const std::string& id, bool alive) {
   const Agent& agent = found->second;
   seen.locked = alive || agent.alive;
   seen.report = agent.report;
+  if (seen.report && agent.alive && seen.report->phase == AgentPhase::kTraining) {
+    const Millis every = ProgramOf(agent).checkpoint_every;
+    const WallTime began = seen.report->began.at(AgentPhase::kTraining);
+    const bool saves = every > Millis(0) && agent.spec.host == "algo-1";
+    if (saves && clock_.Wall() - began >= every) {
+      seen.report->checkpoint_synced_at = began + (clock_.Wall() - began) / every * every;
+    }
+  }
   seen.orders = agent.orders;
   seen.metrics_bytes = agent.metrics.size();
   return seen;
