@@ -5,6 +5,7 @@
 
 #include "api/training_jobs.h"
 #include "model/limits.h"
+#include "model/training_request.h"
 
 namespace sabia::api {
 namespace {
@@ -17,7 +18,7 @@ using wire::RefuseValidation;
 AwsResult<std::string> ExistingArn(store::Resources& resources, const CallContext& context,
                                    const json::object& request) {
   const std::string arn = GetString(request, "ResourceArn");
-  const std::string ours = TrainingJobArn(context.region, context.principal.account, "");
+  const std::string ours = model::TrainingJobArn(context.region, context.principal.account, "");
   if (!arn.starts_with(ours)) {
     return RefuseValidation(
         "Resource {} cannot be tagged here: tags are kept for resources of this region and account "

@@ -7,6 +7,7 @@
 #include "api/training_job_view.h"
 #include "base/log.h"
 #include "model/limits.h"
+#include "model/training_request.h"
 #include "objects/input_listing.h"
 #include "store/training_job_row.h"
 #include "wire/s3_uri.h"
@@ -79,11 +80,6 @@ AwsResult<model::TrainingJob> Decode(const store::Resource& row) {
 
 tl::unexpected<AwsError> RefuseUnknownTrainingJob() {
   return RefuseValidation("Requested resource not found.");
-}
-
-std::string TrainingJobArn(std::string_view region, std::string_view account,
-                           std::string_view name) {
-  return fmt::format("arn:aws:sagemaker:{}:{}:training-job/{}", region, account, name);
 }
 
 AwsResult<TrainingJobs::Stored> TrainingJobs::Load(std::string_view name) {
@@ -173,11 +169,11 @@ AwsResult<void> TrainingJobs::CheckStorage(const wire::CallContext& context,
 AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& context,
                                                    json::object& request, store::Tags& tags) {
   RETURN_IF_ERROR(RefuseUnsupportedFields(CreateTrainingJobFields(), request));
-  CompleteRequest(request);
+  model::CompleteTrainingRequest(request);
   RETURN_IF_ERROR(CheckRequest(request));
   RETURN_IF_ERROR(CheckInstanceTypes(instances_, request));
-  std::string name = NameOf(request);
-  std::string arn = TrainingJobArn(context.region, context.principal.account, name);
+  const std::string name = NameOf(request);
+  const std::string arn = model::TrainingJobArn(context.region, context.principal.account, name);
   if (auto usable = CheckStorage(context, request); !usable) {
     // A name that is taken is said first. Otherwise the commit finds that out.
     if (resources_.Get(store::Kind::kTrainingJob, name)) return NameTaken(arn);
@@ -186,17 +182,10 @@ AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& cont
   std::vector<std::string> notes = NotesOnRequest(request);
   tags = TagsOf(request);
   request.erase("Tags");  // they live beside the record and change without it
-  // Constructed with the request: assigning it would copy it (ParseJsonAtOnce).
-  model::TrainingJob job{.uid = random_.Hex(12),
-                         .name = std::move(name),
-                         .arn = std::move(arn),
-                         .region = context.region,
-                         .account = context.principal.account,
-                         .created = context.now,
-                         .modified = context.now,
-                         .request = std::move(request),
-                         .notes = std::move(notes)};
-  model::EnterStatus(job, "Starting", "Starting the training job", context.now);
+  model::TrainingJob job = model::NewTrainingJob(
+      std::move(request),
+      {random_.Hex(12), context.region, context.principal.account, context.now});
+  job.notes = std::move(notes);
   return job;
 }
 
