@@ -157,6 +157,8 @@ AwsResult<void> CheckUri(const json::object& request, std::string_view structure
   return {};
 }
 
+}  // namespace
+
 AwsResult<void> CheckTags(const json::object& request) {
   std::set<std::string> keys;
   for (const json::value& tag : List(request, "Tags")) {
@@ -170,8 +172,6 @@ AwsResult<void> CheckTags(const json::object& request) {
   }
   return {};
 }
-
-}  // namespace
 
 tl::unexpected<wire::AwsError> RefuseNull(std::string_view path) {
   return RefuseValidation(

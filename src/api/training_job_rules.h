@@ -28,6 +28,9 @@ wire::AwsResult<void> CheckInstanceTypes(const model::InstanceCatalog& catalog,
 // What the user should know and AWS does not refuse, such as spot without checkpoints.
 std::vector<std::string> NotesOnRequest(const json::object& request);
 
+// Tags of a request: keys are unique and not reserved.
+wire::AwsResult<void> CheckTags(const json::object& request);
+
 // The sentence that names a missing member, as the schema's validator words it.
 tl::unexpected<wire::AwsError> RefuseNull(std::string_view path);
 

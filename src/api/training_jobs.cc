@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
+#include "api/storage_rules.h"
 #include "api/training_job_fields.h"
 #include "api/training_job_rules.h"
 #include "api/training_job_view.h"
 #include "base/log.h"
 #include "model/limits.h"
 #include "model/training_request.h"
-#include "objects/input_listing.h"
 #include "store/training_job_row.h"
-#include "wire/s3_uri.h"
 
 namespace sabia::api {
 namespace {
@@ -109,62 +108,6 @@ AwsResult<void> TrainingJobs::Change(const wire::CallContext& context, std::stri
                       "Rate exceeded: training job '{}' is changing too fast", name);
 }
 
-AwsResult<void> TrainingJobs::CheckBucket(std::string_view uri, std::string_view field) {
-  const auto where = wire::ParseS3Uri(uri);
-  if (!where) return RefuseValidation("{} '{}' is not an S3 URI", field, uri);
-  const auto bucket = buckets_.Source(where->bucket);
-  if (!bucket) return Pass(bucket.error());
-  const Status there = (*bucket)->CheckBucket();
-  if (there) return {};
-  if (there.error().code == ErrorCode::kDenied) {
-    return RefuseValidation("{} '{}' cannot be used: {}", field, uri, there.error().message);
-  }
-  if (there.error().code != ErrorCode::kNotFound) return Pass(there.error());
-  return RefuseValidation(
-      "{} '{}' names bucket '{}', which does not exist. Create the bucket first.", field, uri,
-      where->bucket);
-}
-
-AwsResult<void> TrainingJobs::CheckChannel(const wire::CallContext& context,
-                                           const json::object& request,
-                                           const json::object& channel) {
-  const json::object& source = *FindObject(*FindObject(channel, "DataSource"), "S3DataSource");
-  const std::string name = GetString(channel, "ChannelName");
-  const objects::InputSource input{objects::ParseInputType(GetString(source, "S3DataType")),
-                                   GetString(source, "S3Uri")};
-  const objects::OpenBucket open = [this](const std::string& bucket) {
-    return buckets_.Source(bucket);
-  };
-  const Status checked = objects::CheckInput(open, input);
-  if (checked) return {};
-  const Error& error = checked.error();
-  if (error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kDenied) {
-    return RefuseValidation("The input of channel '{}' cannot be used: {}", name, error.message);
-  }
-  if (error.code != ErrorCode::kNotFound) return Pass(error);
-  return RefuseValidation(
-      "{} Channel: {}",
-      objects::EmptyInputMessage({input.s3_uri, context.region, GetString(request, "RoleArn"),
-                                  error.message.starts_with("bucket")}),
-      name);
-}
-
-AwsResult<void> TrainingJobs::CheckStorage(const wire::CallContext& context,
-                                           const json::object& request) {
-  RETURN_IF_ERROR(CheckBucket(GetString(*FindObject(request, "OutputDataConfig"), "S3OutputPath"),
-                              "S3OutputPath"));
-  if (const json::object* checkpoint = FindObject(request, "CheckpointConfig");
-      checkpoint != nullptr) {
-    RETURN_IF_ERROR(CheckBucket(GetString(*checkpoint, "S3Uri"), "S3Uri of CheckpointConfig"));
-  }
-  const json::array* channels = FindArray(request, "InputDataConfig");
-  if (channels == nullptr) return {};
-  for (const json::value& channel : *channels) {
-    RETURN_IF_ERROR(CheckChannel(context, request, channel.get_object()));
-  }
-  return {};
-}
-
 // The job that the request asks for, or why there can be none. Takes what it needs of the request.
 AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& context,
                                                    json::object& request, store::Tags& tags) {
@@ -174,7 +117,7 @@ AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& cont
   RETURN_IF_ERROR(CheckInstanceTypes(instances_, request));
   const std::string name = NameOf(request);
   const std::string arn = model::TrainingJobArn(context.region, context.principal.account, name);
-  if (auto usable = CheckStorage(context, request); !usable) {
+  if (auto usable = CheckStorage(buckets_, context, request); !usable) {
     // A name that is taken is said first. Otherwise the commit finds that out.
     if (resources_.Get(store::Kind::kTrainingJob, name)) return NameTaken(arn);
     return tl::make_unexpected(std::move(usable).error());

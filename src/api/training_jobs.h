@@ -72,10 +72,6 @@ class TrainingJobs {
                                const Edit& edit);
   wire::AwsResult<model::TrainingJob> Accept(const wire::CallContext& context,
                                              json::object& request, store::Tags& tags);
-  wire::AwsResult<void> CheckStorage(const wire::CallContext& context, const json::object& request);
-  wire::AwsResult<void> CheckChannel(const wire::CallContext& context, const json::object& request,
-                                     const json::object& channel);
-  wire::AwsResult<void> CheckBucket(std::string_view uri, std::string_view field);
 
   const TrainingJobsOptions options_;
   const model::InstanceCatalog instances_ = model::InstanceCatalog::BuiltIn();

@@ -1,24 +1,21 @@
-// What a CreateHyperParameterTuningJob request asks of a search.
+// What a stored CreateHyperParameterTuningJob request asks of a search.
 //
-// ReadSettings serves both the engine and validation: it refuses what no search can be made of.
 // Pure; any thread. Errors: kInvalidArgument, a sentence that names the member, its value and what
-// is allowed. Not here: what AWS refuses beyond that (api/), and whether buckets, parents and
-// instance types exist.
+// is allowed; none for a request that the API accepted, which refuses more and in AWS's words
+// (api/tuning_job_rules.h).
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "base/time.h"
+#include "model/instance_catalog.h"
 #include "tuner/strategy.h"
 
 namespace sabia::tuning {
-
-// AWS's quota, and the limit when a request has none.
-inline constexpr int kTrialsMax = 750;
-inline constexpr std::string_view kObjectiveParameter = "_tuning_objective_metric";
 
 enum class StrategyKind { kBayesian, kRandom, kGrid, kHyperband };
 
@@ -28,7 +25,8 @@ struct Definition {
   std::string metric;  // of the objective
   tuner::Goal goal = tuner::Goal::kMinimize;
   tuner::Space space;
-  // A CreateTrainingJob request but for its name and the tuned hyperparameters; not completed.
+  // The CreateTrainingJob request of its trials, completed, but for a name and the tuned
+  // hyperparameters.
   json::object training;
   // Hyperband: HyperbandStrategyConfig, or what the static epochs say.
   std::int64_t min_resource = 1;
@@ -40,7 +38,7 @@ struct Settings {
   std::vector<Definition> definitions;  // at least one; all have one goal
   bool median_rule = false;             // TrainingJobEarlyStoppingType Auto
   int parallel_max = 1;
-  int trials_max = kTrialsMax;  // a grid's size when it is smaller
+  int trials_max = 1;  // a grid's size when it is smaller; AWS's quota when nothing is said
   std::optional<Seconds> runtime_max;
   std::optional<double> target;
   std::optional<int> not_improving_max;
@@ -54,14 +52,14 @@ struct Settings {
   const Definition* Find(std::string_view definition) const;
 };
 
-// Adds the values that the service fills in, and those that Autotune chooses (autotune.h).
-// Idempotent. REQUIRES: the request passed the schema.
-Status CompleteTuningRequest(json::object& request);
+Result<Settings> ReadSettings(const model::InstanceCatalog& catalog, const json::object& request);
 
-// REQUIRES: completed.
-Result<Settings> ReadSettings(const json::object& request);
-
-// The definitions of a request: TrainingJobDefinitions, or TrainingJobDefinition alone.
-std::vector<const json::object*> DefinitionsOf(const json::object& request);
+// The training job of a trial, as the CreateTrainingJob request that a user would send for it:
+// static and tuned hyperparameters, and everything else of the definition (AWS). Ours: the name of
+// the training job is appended to the S3Uri of CheckpointConfig, as trials that shared a prefix
+// would restore each other's checkpoints.
+// REQUIRES: values are of the definition's space.
+json::object TrialRequest(const Definition& definition, const tuner::Configuration& values,
+                          std::string_view training_job);
 
 }  // namespace sabia::tuning

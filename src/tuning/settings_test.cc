@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tuning/autotune.h"
+#include "model/tuning_limits.h"
 #include "tuning/testing/requests.h"
-#include "tuning/training_request.h"
 
 namespace sabia::tuning {
 namespace {
@@ -17,19 +16,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::SmallRequest;
 
-Settings Read(json::object request) {
-  const Status completed = CompleteTuningRequest(request);
-  EXPECT_TRUE(completed) << completed.error().message;
-  auto settings = ReadSettings(request);
+const model::InstanceCatalog kCatalog = model::InstanceCatalog::BuiltIn();
+
+Settings Read(const json::object& request) {
+  auto settings = ReadSettings(kCatalog, request);
   EXPECT_TRUE(settings) << settings.error().message;
   return std::move(settings).value();
 }
 
-std::string Refusal(json::object request) {
-  if (const Status completed = CompleteTuningRequest(request); !completed) {
-    return completed.error().message;
-  }
-  const auto settings = ReadSettings(request);
+std::string Refusal(const json::object& request) {
+  const auto settings = ReadSettings(kCatalog, request);
   return settings ? "" : settings.error().message;
 }
 
@@ -44,8 +40,8 @@ TEST(ReadSettings, ReadsTheSmallRequest) {
   EXPECT_EQ(definition.metric, "loss");
   EXPECT_EQ(definition.goal, tuner::Goal::kMinimize);
   ASSERT_EQ(definition.space.size(), 2u);
-  EXPECT_EQ(definition.space[0].name(), "x");
-  EXPECT_EQ(definition.space[1].name(), "depth");
+  EXPECT_EQ(definition.space[0].name(), "depth");
+  EXPECT_EQ(definition.space[1].name(), "x");
 }
 
 TEST(ReadSettings, ReadsLimitsAndCriteria) {
@@ -58,7 +54,7 @@ TEST(ReadSettings, ReadsLimitsAndCriteria) {
       {"BestObjectiveNotImproving", {{"MaxNumberOfTrainingJobsNotImproving", 12}}},
       {"ConvergenceDetected", {{"CompleteOnConvergence", "Enabled"}}}};
   const Settings settings = Read(request);
-  EXPECT_EQ(settings.trials_max, kTrialsMax);
+  EXPECT_EQ(settings.trials_max, model::kTrialsPerTuningJobMax);
   EXPECT_EQ(settings.parallel_max, 3);
   EXPECT_EQ(settings.runtime_max, Seconds(600));
   EXPECT_TRUE(settings.median_rule);
@@ -88,9 +84,9 @@ TEST(ReadSettings, ReadsSeveralDefinitionsEachWithItsSpace) {
 
   second["TuningObjective"].as_object()["Type"] = "Minimize";
   request["TrainingJobDefinitions"] = json::array{first, second};
-  EXPECT_THAT(Refusal(request), HasSubstr("must have one Type"));
+  EXPECT_THAT(Refusal(request), HasSubstr("have different Types"));
   request["TrainingJobDefinitions"] = json::array{first, first};
-  EXPECT_THAT(Refusal(request), HasSubstr("'first' is there twice"));
+  EXPECT_THAT(Refusal(request), HasSubstr("'first' is given twice"));
 }
 
 TEST(ReadSettings, AGridIsAsLargeAsItIs) {
@@ -119,8 +115,6 @@ TEST(ReadSettings, HyperbandTakesItsResourcesFromTheConfigOrFromStaticEpochs) {
   ConfigIn(request).erase("StrategyConfig");
   DefinitionIn(request)["StaticHyperParameters"] = json::object();
   EXPECT_THAT(Refusal(request), HasSubstr("MaxResource of HyperbandStrategyConfig is missing"));
-  ConfigIn(request)["TrainingJobEarlyStoppingType"] = "Auto";
-  EXPECT_THAT(Refusal(request), HasSubstr("must be Off with the Hyperband strategy"));
 }
 
 TEST(ReadSettings, NamesWhatCannotBeSearched) {
@@ -129,35 +123,10 @@ TEST(ReadSettings, NamesWhatCannotBeSearched) {
   EXPECT_NE(Refusal(request), "");
   request = SmallRequest();
   ConfigIn(request).erase("HyperParameterTuningJobObjective");
-  EXPECT_THAT(Refusal(request), HasSubstr("A metric is required"));
+  EXPECT_THAT(Refusal(request), HasSubstr("has no objective"));
   request = SmallRequest();
   request.erase("TrainingJobDefinition");
-  EXPECT_THAT(Refusal(request), HasSubstr("TrainingJobDefinition"));
-}
-
-TEST(CompleteTuningRequest, FillsInWhatDescribeShowsAndIsIdempotent) {
-  json::object request = SmallRequest();
-  ASSERT_TRUE(CompleteTuningRequest(request));
-  const json::object once = request;
-  ASSERT_TRUE(CompleteTuningRequest(request));
-  EXPECT_EQ(request, once);
-  EXPECT_EQ(ConfigIn(request)["TrainingJobEarlyStoppingType"], "Off");
-  const json::object& definition = DefinitionIn(request);
-  EXPECT_EQ(definition.at("StaticHyperParameters").at("_tuning_objective_metric"), "loss");
-  EXPECT_EQ(definition.at("OutputDataConfig").at("CompressionType"), "GZIP");
-  EXPECT_EQ(definition.at("EnableManagedSpotTraining"), false);
-}
-
-TEST(CompleteTuningRequest, ShowsTheMetricsThatABuiltInImageImplies) {
-  json::object request = SmallRequest();
-  json::object& algorithm = DefinitionIn(request)["AlgorithmSpecification"].as_object();
-  algorithm["TrainingImage"] =
-      "246618743249.dkr.ecr.us-west-2.amazonaws.com/sagemaker-xgboost:1.7-1";
-  algorithm.erase("MetricDefinitions");
-  ASSERT_TRUE(CompleteTuningRequest(request));
-  EXPECT_GT(
-      DefinitionIn(request)["AlgorithmSpecification"].at("MetricDefinitions").as_array().size(),
-      10u);
+  EXPECT_THAT(Refusal(request), HasSubstr("no training job definition"));
 }
 
 TEST(TrialRequest, HasStaticAndTunedParametersAndEverythingOfTheDefinition) {
@@ -168,7 +137,7 @@ TEST(TrialRequest, HasStaticAndTunedParametersAndEverythingOfTheDefinition) {
   source["CheckpointConfig"] = {{"S3Uri", "s3://out/checkpoints"}};
   source["RetryStrategy"] = {{"MaximumRetryAttempts", 2}};
   const Settings settings = Read(request);
-  const json::object trial = TrialRequest(settings.definitions[0], {"0.5", "3"}, "search-001-ab");
+  const json::object trial = TrialRequest(settings.definitions[0], {"3", "0.5"}, "search-001-ab");
   EXPECT_EQ(trial.at("TrainingJobName"), "search-001-ab");
   EXPECT_EQ(
       trial.at("HyperParameters"),
@@ -196,70 +165,11 @@ TEST(TrialRequest, TakesTheFirstOfPrioritizedInstances) {
            json::object{
                {"InstanceType", "ml.m5.large"}, {"InstanceCount", 1}, {"VolumeSizeInGB", 6}}}}};
   const Settings settings = Read(request);
-  EXPECT_EQ(TrialRequest(settings.definitions[0], {"0.5", "3"}, "t").at("ResourceConfig"),
+  EXPECT_EQ(TrialRequest(settings.definitions[0], {"3", "0.5"}, "t").at("ResourceConfig"),
             json::object({{"InstanceType", "ml.m5.xlarge"},
                           {"InstanceCount", 2},
                           {"VolumeSizeInGB", 5},
                           {"VolumeKmsKeyId", "key"}}));
-}
-
-json::object AutotunedXgboost() {
-  json::object request = SmallRequest();
-  request["Autotune"] = {{"Mode", "Enabled"}};
-  ConfigIn(request).erase("ParameterRanges");
-  ConfigIn(request)["HyperParameterTuningJobObjective"] = {{"Type", "Minimize"},
-                                                           {"MetricName", "validation:rmse"}};
-  json::object& algorithm = DefinitionIn(request)["AlgorithmSpecification"].as_object();
-  algorithm["TrainingImage"] =
-      "246618743249.dkr.ecr.us-west-2.amazonaws.com/sagemaker-xgboost:1.7-1";
-  algorithm.erase("MetricDefinitions");
-  DefinitionIn(request)["StaticHyperParameters"] = {{"num_round", "20"}};
-  return request;
-}
-
-TEST(Autotune, ChoosesRangesOfXgboostThatAreNotStaticAndTheRest) {
-  json::object request = AutotunedXgboost();
-  ASSERT_TRUE(CompleteTuningRequest(request));
-  const json::object once = request;
-  ASSERT_TRUE(CompleteTuningRequest(request));
-  EXPECT_EQ(request, once);
-  const Settings settings = Read(request);
-  EXPECT_EQ(settings.definitions[0].space.size(), 11u) << "twelve but num_round, which is static";
-  EXPECT_TRUE(settings.median_rule);
-  EXPECT_TRUE(settings.complete_on_convergence);
-  EXPECT_EQ(DefinitionIn(request)["RetryStrategy"].at("MaximumRetryAttempts"), 3);
-}
-
-TEST(Autotune, MakesRangesOfHints) {
-  json::object request = SmallRequest();
-  request["Autotune"] = {{"Mode", "Enabled"}};
-  ConfigIn(request)["ParameterRanges"] = {
-      {"AutoParameters", json::array{json::object{{"Name", "rate"}, {"ValueHint", "0.3"}},
-                                     json::object{{"Name", "layers"}, {"ValueHint", "5"}},
-                                     json::object{{"Name", "seed"}, {"ValueHint", "0"}},
-                                     json::object{{"Name", "scale"}, {"ValueHint", "20.0"}}}}};
-  ASSERT_TRUE(CompleteTuningRequest(request));
-  const json::object& ranges = ConfigIn(request)["ParameterRanges"].as_object();
-  EXPECT_FALSE(ranges.contains("AutoParameters"));
-  const auto bounds = [&](const char* kind, std::size_t i) {
-    const json::object& range = ranges.at(kind).as_array()[i].as_object();
-    return GetString(range, "Name") + " " + GetString(range, "MinValue") + ".." +
-           GetString(range, "MaxValue") + " " + GetString(range, "ScalingType");
-  };
-  EXPECT_EQ(bounds("ContinuousParameterRanges", 0), "rate 0.03..1.0 Logarithmic");
-  EXPECT_EQ(bounds("ContinuousParameterRanges", 1), "scale 2.0..200.0 Logarithmic");
-  EXPECT_EQ(bounds("IntegerParameterRanges", 0), "layers 1..50 Logarithmic");
-  EXPECT_EQ(bounds("IntegerParameterRanges", 1), "seed 0..10 Linear");
-  EXPECT_EQ(Read(request).definitions[0].space.size(), 4u);
-}
-
-TEST(Autotune, NamesAHintThatItCannotUse) {
-  json::object request = SmallRequest();
-  ConfigIn(request)["ParameterRanges"] = {
-      {"AutoParameters", json::array{json::object{{"Name", "kind"}, {"ValueHint", "gbtree"}}}}};
-  EXPECT_THAT(Refusal(request), HasSubstr("'kind' has a hint and no range"));
-  request["Autotune"] = {{"Mode", "Enabled"}};
-  EXPECT_THAT(Refusal(request), HasSubstr("the ValueHint of 'kind' is 'gbtree'"));
 }
 
 }  // namespace
