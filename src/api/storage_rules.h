@@ -10,7 +10,7 @@
 
 namespace sabia::api {
 
-// request: CreateTrainingJob, completed by CompleteRequest.
+// request: CreateTrainingJob, completed by model::CompleteTrainingRequest.
 wire::AwsResult<void> CheckStorage(objects::Buckets& buckets, const wire::CallContext& context,
                                    const json::object& request);
 

@@ -6,6 +6,7 @@
 #include "api/training_jobs.h"
 #include "api/tuning_jobs.h"
 #include "model/limits.h"
+#include "model/training_request.h"
 
 namespace sabia::api {
 namespace {
@@ -19,7 +20,7 @@ AwsResult<std::string> ExistingArn(store::Resources& resources, const CallContex
                                    const json::object& request) {
   const std::string arn = GetString(request, "ResourceArn");
   const std::string& account = context.principal.account;
-  const std::string training = TrainingJobArn(context.region, account, "");
+  const std::string training = model::TrainingJobArn(context.region, account, "");
   const std::string tuning = model::TuningJobArn(context.region, account, "");
   const bool is_tuning = arn.starts_with(tuning);
   if (!is_tuning && !arn.starts_with(training)) {

@@ -8,6 +8,7 @@
 #include "api/training_job_view.h"
 #include "base/log.h"
 #include "model/limits.h"
+#include "model/training_request.h"
 #include "store/training_job_row.h"
 
 namespace sabia::api {
@@ -80,11 +81,6 @@ tl::unexpected<AwsError> RefuseUnknownTrainingJob() {
   return RefuseValidation("Requested resource not found.");
 }
 
-std::string TrainingJobArn(std::string_view region, std::string_view account,
-                           std::string_view name) {
-  return fmt::format("arn:aws:sagemaker:{}:{}:training-job/{}", region, account, name);
-}
-
 AwsResult<TrainingJobs::Stored> TrainingJobs::Load(std::string_view name) {
   auto row = resources_.Get(store::Kind::kTrainingJob, name);
   if (!row) {
@@ -116,11 +112,11 @@ AwsResult<void> TrainingJobs::Change(const wire::CallContext& context, std::stri
 AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& context,
                                                    json::object& request, store::Tags& tags) {
   RETURN_IF_ERROR(RefuseUnsupportedFields(CreateTrainingJobFields(), request));
-  CompleteRequest(request);
+  model::CompleteTrainingRequest(request);
   RETURN_IF_ERROR(CheckRequest(request));
   RETURN_IF_ERROR(CheckInstanceTypes(instances_, request));
-  std::string name = NameOf(request);
-  std::string arn = TrainingJobArn(context.region, context.principal.account, name);
+  const std::string name = NameOf(request);
+  const std::string arn = model::TrainingJobArn(context.region, context.principal.account, name);
   if (auto usable = CheckStorage(buckets_, context, request); !usable) {
     // A name that is taken is said first. Otherwise the commit finds that out.
     if (resources_.Get(store::Kind::kTrainingJob, name)) return NameTaken(arn);
@@ -129,17 +125,10 @@ AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& cont
   std::vector<std::string> notes = NotesOnRequest(request);
   tags = TagsOf(request);
   request.erase("Tags");  // they live beside the record and change without it
-  // Constructed with the request: assigning it would copy it (ParseJsonAtOnce).
-  model::TrainingJob job{.uid = random_.Hex(12),
-                         .name = std::move(name),
-                         .arn = std::move(arn),
-                         .region = context.region,
-                         .account = context.principal.account,
-                         .created = context.now,
-                         .modified = context.now,
-                         .request = std::move(request),
-                         .notes = std::move(notes)};
-  model::EnterStatus(job, "Starting", "Starting the training job", context.now);
+  model::TrainingJob job = model::NewTrainingJob(
+      std::move(request),
+      {random_.Hex(12), context.region, context.principal.account, context.now});
+  job.notes = std::move(notes);
   return job;
 }
 

@@ -88,7 +88,4 @@ void RegisterTrainingJobs(wire::ActionTable& table, TrainingJobs& jobs);
 // What AWS says of a job that it does not know, whatever the action.
 tl::unexpected<wire::AwsError> RefuseUnknownTrainingJob();
 
-std::string TrainingJobArn(std::string_view region, std::string_view account,
-                           std::string_view name);
-
 }  // namespace sabia::api

@@ -9,6 +9,7 @@
 #include "api/tuning_job_fields.h"
 #include "api/tuning_ranges.h"
 #include "model/limits.h"
+#include "model/training_request.h"
 #include "model/tuning_limits.h"
 #include "tuner/hyperband.h"
 
@@ -216,7 +217,8 @@ AwsResult<void> CheckHyperband(const json::object& config, const TuningDefinitio
                           min, max);
 }
 
-// CompleteRequest reads CreateTrainingJob, where the static hyperparameters have another name.
+// CompleteTrainingRequest reads CreateTrainingJob, where the static hyperparameters have another
+// name.
 void CompleteDefinition(json::object& definition, const std::string& objective) {
   json::value parameters = json::object();
   if (json::value* given = definition.if_contains("StaticHyperParameters");
@@ -224,7 +226,7 @@ void CompleteDefinition(json::object& definition, const std::string& objective) 
     parameters = std::move(*given);
   }
   definition["HyperParameters"] = std::move(parameters);
-  CompleteRequest(definition);
+  model::CompleteTrainingRequest(definition);
   parameters = std::move(definition["HyperParameters"]);
   definition.erase("HyperParameters");
   // What the definition's algorithm has no member for.

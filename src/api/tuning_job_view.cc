@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "api/training_jobs.h"
+#include "model/training_request.h"
 #include "model/tuning_request.h"
 
 namespace sabia::api {
@@ -65,7 +65,7 @@ json::object TrialSummaryView(const model::TuningJob& job, const TrialRecord& re
   const model::TuningTrial& trial = record.trial;
   json::object out{{"TrainingJobName", trial.training_job}, {"TuningJobName", trial.tuning_job}};
   if (!trial.definition.empty()) out["TrainingJobDefinitionName"] = trial.definition;
-  out["TrainingJobArn"] = TrainingJobArn(job.region, job.account, trial.training_job);
+  out["TrainingJobArn"] = model::TrainingJobArn(job.region, job.account, trial.training_job);
   out["CreationTime"] = ToUnixSeconds(trial.created);
   out["TrainingJobStatus"] = TrialStatus(record);
   json::object tuned;
