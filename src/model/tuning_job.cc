@@ -209,6 +209,7 @@ json::object TuningTrial::ToJson() const {
                    {"parameters", ParametersToJson(parameters)},
                    {"reason", reason},
                    {"created", ToUnixMillis(created)},
+                   {"known", known},
                    {"stop", Name(stop)},
                    {"stop_note", stop_note},
                    {"result", Name(result)},
@@ -234,6 +235,7 @@ Result<TuningTrial> TuningTrial::FromJson(const json::object& document) {
   in.OptionalInteger("resource", trial.resource);
   in.OptionalInteger("continues", trial.continues);
   in.Time("created", trial.created);
+  in.Integer("known", trial.known);
   in.Enum("stop", kStops, trial.stop);
   in.Text("stop_note", trial.stop_note);
   in.Enum("result", kResults, trial.result);

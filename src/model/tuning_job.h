@@ -121,6 +121,7 @@ struct TuningTrial {
   std::optional<std::int64_t> resource;   // as suggested: train up to here
   std::optional<std::int64_t> continues;  // as suggested: the trial to go on from
   WallTime created;
+  int known = 0;  // results that were recorded when it was suggested: those with finished <= known
 
   TrialStop stop = TrialStop::kNone;  // with stop_note for people
   std::string stop_note;

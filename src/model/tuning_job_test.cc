@@ -74,6 +74,7 @@ TEST(TuningTrial, SurvivesTheRoundTripThroughJson) {
   trial.resource = 9;
   trial.continues = 1;
   trial.created = At(1);
+  trial.known = 2;
   trial.stop = TrialStop::kMedianRule;
   trial.stop_note = "at epoch 3";
   trial.result = TrialResult::kStopped;
