@@ -24,6 +24,7 @@ constexpr std::int64_t kTrialsMax = 100;
 constexpr std::int64_t kRetries = 3;
 // A range goes this factor up and down from the hint.
 constexpr double kAroundHint = 10;
+constexpr double kRounding = 1e-9;
 
 struct Recommended {
   std::string_view name;
@@ -79,8 +80,8 @@ Chosen AroundReal(double hint) {
   if (hint < 0) return {false, hint * kAroundHint, hint / kAroundHint};
   // Shares near 1, such as a momentum, matter by their distance from 1.
   if (hint > 0.5 && hint < 1) {
-    return {false, std::max(0.0, 1 - (1 - hint) * kAroundHint), 1 - (1 - hint) / kAroundHint,
-            "ReverseLogarithmic"};
+    const double min = 1 - (1 - hint) * kAroundHint;
+    return {false, min < kRounding ? 0 : min, 1 - (1 - hint) / kAroundHint, "ReverseLogarithmic"};
   }
   const double max = hint * kAroundHint;
   return {false, hint / kAroundHint, hint < 1 ? std::min(1.0, max) : max, "Logarithmic"};

@@ -217,7 +217,8 @@ AwsResult<void> CheckHyperband(const json::object& config, const TuningDefinitio
                           min, max);
 }
 
-// CompleteTrainingRequest reads CreateTrainingJob, where the static hyperparameters have another name.
+// CompleteTrainingRequest reads CreateTrainingJob, where the static hyperparameters have another
+// name.
 void CompleteDefinition(json::object& definition, const std::string& objective) {
   json::value parameters = json::object();
   if (json::value* given = definition.if_contains("StaticHyperParameters");

@@ -25,8 +25,8 @@ namespace sabia::api {
 // Members that are refused by name (tuning_job_fields.h), and where definitions, objectives and
 // ranges may stand.
 wire::AwsResult<void> CheckTuningShape(const json::object& request);
-// The values that the service fills in: of each definition what CompleteTrainingRequest adds to a training
-// job, and the objective's name among the static hyperparameters. Idempotent.
+// The values that the service fills in: of each definition what CompleteTrainingRequest adds to a
+// training job, and the objective's name among the static hyperparameters. Idempotent.
 void CompleteTuningRequest(json::object& request);
 wire::AwsResult<void> CheckTuningRequest(const model::InstanceCatalog& instances,
                                          const json::object& request);

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "api/training_jobs.h"
 #include "model/training_request.h"
 #include "model/tuning_request.h"
 

@@ -43,6 +43,7 @@ class TuningJobs {
   wire::AwsResult<Stored> Load(std::string_view name);
   // Of a tuning job, in the order of creation.
   wire::AwsResult<std::vector<TrialRecord>> Trials(std::string_view tuning_job);
+  const model::InstanceCatalog& instances() const { return instances_; }
 
  private:
   wire::AwsResult<model::TuningJob> Accept(const wire::CallContext& context, json::object& request,

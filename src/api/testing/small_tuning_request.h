@@ -35,28 +35,15 @@ inline json::object SmallTuningRequest(std::string_view name, std::string_view c
         "TrainingImage":
           "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.0.1-cpu-py310",
         "TrainingInputMode": "File",
-        "MetricDefinitions": [{"Name": "loss", "Regex": "loss=([0-9.]+)"}]
-}
-, "RoleArn" : "arn:aws:iam::123456789012:role/service-role/Sage",
-              "InputDataConfig" : [ {
-                "ChannelName" : "train",
-                "DataSource" : {
-                  "S3DataSource" : {
-                    "S3DataType" : "S3Prefix",
-                    "S3Uri" : "s3://data/train",
-                    "S3DataDistributionType" : "FullyReplicated"
-                  }
-                }
-              } ],
-                                  "OutputDataConfig" : {"S3OutputPath" : "s3://models/out/"},
-                                                       "ResourceConfig"
-    : {"InstanceType" : "ml.m5.large", "InstanceCount" : 1, "VolumeSizeInGB" : 30},
-      "StoppingCondition" : {"MaxRuntimeInSeconds" : 3600},
-                            "StaticHyperParameters" : {
-  "epochs" : "10"
-}
-}
-})");
+        "MetricDefinitions": [{"Name": "loss", "Regex": "loss=([0-9.]+);"}]},
+      "RoleArn": "arn:aws:iam::123456789012:role/service-role/Sage",
+      "InputDataConfig": [{"ChannelName": "train", "DataSource": {
+            "S3DataSource": {"S3DataType": "S3Prefix",
+          "S3Uri": "s3://data/train", "S3DataDistributionType": "FullyReplicated"}}}],
+      "OutputDataConfig": {"S3OutputPath": "s3://models/out/"},
+      "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 30},
+      "StoppingCondition": {"MaxRuntimeInSeconds": 3600},
+      "StaticHyperParameters": {"epochs": "10"}}})");
   request["HyperParameterTuningJobName"] = name;
 MergeJson(request, *ParseJsonObject(change));
 return request;
