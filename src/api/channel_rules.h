@@ -10,7 +10,7 @@
 
 namespace sabia::api {
 
-// REQUIRES: completed by CompleteRequest.
+// REQUIRES: completed by model::CompleteTrainingRequest.
 wire::AwsResult<void> CheckChannels(const json::object& request);
 
 }  // namespace sabia::api

@@ -4,7 +4,9 @@
 #include <set>
 
 #include "api/training_jobs.h"
+#include "api/tuning_jobs.h"
 #include "model/limits.h"
+#include "model/training_request.h"
 
 namespace sabia::api {
 namespace {
@@ -13,22 +15,27 @@ using wire::AwsResult;
 using wire::CallContext;
 using wire::RefuseValidation;
 
-// "arn:aws:sagemaker:<region>:<account>:training-job/<name>" of a job that exists here.
+// "…:training-job/<name>" or "…:hyper-parameter-tuning-job/<name>" of a job that exists here.
 AwsResult<std::string> ExistingArn(store::Resources& resources, const CallContext& context,
                                    const json::object& request) {
   const std::string arn = GetString(request, "ResourceArn");
-  const std::string ours = TrainingJobArn(context.region, context.principal.account, "");
-  if (!arn.starts_with(ours)) {
+  const std::string& account = context.principal.account;
+  const std::string training = model::TrainingJobArn(context.region, account, "");
+  const std::string tuning = model::TuningJobArn(context.region, account, "");
+  const bool is_tuning = arn.starts_with(tuning);
+  if (!is_tuning && !arn.starts_with(training)) {
     return RefuseValidation(
         "Resource {} cannot be tagged here: tags are kept for resources of this region and account "
-        "({}<name>)",
-        arn, ours);
+        "({}<name>, {}<name>)",
+        arn, training, tuning);
   }
+  const std::string name = arn.substr((is_tuning ? tuning : training).size());
   const auto row =
-      resources.Get(store::Kind::kTrainingJob, std::string_view(arn).substr(ours.size()));
+      resources.Get(is_tuning ? store::Kind::kTuningJob : store::Kind::kTrainingJob, name);
   if (row) return arn;
-  if (row.error().code == ErrorCode::kNotFound) return RefuseUnknownTrainingJob();
-  return wire::Pass(row.error());
+  if (row.error().code != ErrorCode::kNotFound) return wire::Pass(row.error());
+  if (is_tuning) return RefuseUnknownTuningJob(name);
+  return RefuseUnknownTrainingJob();
 }
 
 AwsResult<void> CheckKey(const std::string& key, std::set<std::string>& seen) {

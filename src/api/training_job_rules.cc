@@ -4,10 +4,10 @@
 
 #include "api/channel_rules.h"
 #include "api/metric_regex.h"
-#include "model/builtin_metrics.h"
 #include "model/images.h"
 #include "model/limits.h"
 #include "model/program_path.h"
+#include "model/training_request.h"
 #include "wire/s3_uri.h"
 
 namespace sabia::api {
@@ -16,32 +16,10 @@ namespace {
 using wire::AwsResult;
 using wire::RefuseValidation;
 
-void Default(json::object& object, std::string_view key, json::value value) {
-  json::value& slot = object[key];
-  if (slot.is_null()) slot = std::move(value);
-}
-
-json::object& Structure(json::object& object, std::string_view key) {
-  json::value& slot = object[key];
-  if (!slot.is_object()) slot = json::object();
-  return slot.get_object();
-}
-
 const json::array& List(const json::object& object, std::string_view key) {
   static const json::array kEmpty;
   const json::array* found = FindArray(object, key);
   return found == nullptr ? kEmpty : *found;
-}
-
-// What a built-in image implies when the request has no definitions of its own.
-json::array ImpliedMetrics(const json::object& request) {
-  json::array out;
-  const auto image = model::ResolveTrainingImage(request);
-  if (!image || *image != model::ImageKind::kXgboost) return out;
-  for (const model::MetricDefinition& metric : model::XgboostMetricDefinitions()) {
-    out.push_back({{"Name", metric.name}, {"Regex", metric.regex}});
-  }
-  return out;
 }
 
 void NoteMetrics(const json::object& request, std::vector<std::string>& notes) {
@@ -179,6 +157,8 @@ AwsResult<void> CheckUri(const json::object& request, std::string_view structure
   return {};
 }
 
+}  // namespace
+
 AwsResult<void> CheckTags(const json::object& request) {
   std::set<std::string> keys;
   for (const json::value& tag : List(request, "Tags")) {
@@ -193,8 +173,6 @@ AwsResult<void> CheckTags(const json::object& request) {
   return {};
 }
 
-}  // namespace
-
 tl::unexpected<wire::AwsError> RefuseNull(std::string_view path) {
   return RefuseValidation(
       "1 validation error detected: Value null at '{}' failed to satisfy constraint: Member must "
@@ -208,32 +186,6 @@ tl::unexpected<wire::AwsError> RefuseQuota(const Quota& quota) {
                       "The request delta of {} {} for '{}' is greater than the account-level "
                       "service-limit of {} {}.",
                       quota.wanted, quota.unit, quota.name, quota.limit, quota.unit);
-}
-
-void CompleteRequest(json::object& request) {
-  if (json::value* algorithm = request.if_contains("AlgorithmSpecification");
-      algorithm != nullptr) {
-    if (json::object* object = algorithm->if_object(); object != nullptr) {
-      Default(*object, "MetricDefinitions", ImpliedMetrics(request));
-      Default(*object, "EnableSageMakerMetricsTimeSeries", false);
-    }
-  }
-  json::object& output = Structure(request, "OutputDataConfig");
-  Default(output, "KmsKeyId", "");
-  Default(output, "CompressionType", "GZIP");
-  Default(Structure(request, "StoppingCondition"), "MaxRuntimeInSeconds",
-          model::kMaxRuntimeDefault.count());
-  if (json::value* channels = request.if_contains("InputDataConfig"); channels != nullptr) {
-    for (json::value& channel : channels->get_array()) {
-      Default(channel.get_object(), "CompressionType", "None");
-      Default(channel.get_object(), "RecordWrapperType", "None");
-    }
-  }
-  Default(request, "HyperParameters", json::object());
-  for (const char* flag : {"EnableNetworkIsolation", "EnableInterContainerTrafficEncryption",
-                           "EnableManagedSpotTraining"}) {
-    Default(request, flag, false);
-  }
 }
 
 AwsResult<void> CheckRequest(const json::object& request) {
@@ -265,24 +217,7 @@ AwsResult<void> CheckInstanceTypes(const model::InstanceCatalog& catalog,
 }
 
 std::vector<std::string> NotesOnRequest(const json::object& request) {
-  std::vector<std::string> notes;
-  const bool spot = GetBool(request, "EnableManagedSpotTraining");
-  if (spot && !request.contains("CheckpointConfig")) {
-    notes.emplace_back(
-        "spot without CheckpointConfig: an interruption restarts the program from the beginning");
-  }
-  if (spot && !FindInt(*FindObject(request, "StoppingCondition"), "MaxWaitTimeInSeconds")) {
-    notes.emplace_back("spot without MaxWaitTimeInSeconds: waiting for capacity has no limit");
-  }
-  if (!GetString(*FindObject(request, "ResourceConfig"), "VolumeKmsKeyId").empty()) {
-    notes.emplace_back(
-        "VolumeKmsKeyId: the instance's volume is a directory of this machine, encrypted only when "
-        "its disk is");
-  }
-  const json::object* profiler = FindObject(request, "ProfilerConfig");
-  if (profiler != nullptr && !GetBool(*profiler, "DisableProfiler")) {
-    notes.emplace_back("ProfilerConfig: no profiler output is written");
-  }
+  std::vector<std::string> notes = model::NotesOnTrainingRequest(request);
   NoteMetrics(request, notes);
   return notes;
 }

@@ -1,10 +1,9 @@
-// The rules of CreateTrainingJob that the schema cannot state: defaults, and what must hold between
-// members.
+// The rules of CreateTrainingJob that the schema cannot state: what must hold between members.
 //
 // Everything here is a function of the request alone; what needs buckets or other jobs is in
 // training_jobs.cc. Pure; any thread. Errors: ValidationException with AWS's sentence where it is
 // known, ResourceLimitExceeded. Not here: which members are refused outright
-// (training_job_fields.h).
+// (training_job_fields.h); defaults (model/training_request.h).
 #pragma once
 
 #include <cstdint>
@@ -18,11 +17,7 @@
 
 namespace sabia::api {
 
-// Adds the values that the service fills in and DescribeTrainingJob echoes. Idempotent.
-// REQUIRES: the request passed the schema.
-void CompleteRequest(json::object& request);
-
-// REQUIRES: completed by CompleteRequest.
+// REQUIRES: completed by model::CompleteTrainingRequest.
 wire::AwsResult<void> CheckRequest(const json::object& request);
 
 // ValidationException for an instance type whose hardware nobody knows: it cannot be laid out here.
@@ -32,6 +27,9 @@ wire::AwsResult<void> CheckInstanceTypes(const model::InstanceCatalog& catalog,
 
 // What the user should know and AWS does not refuse, such as spot without checkpoints.
 std::vector<std::string> NotesOnRequest(const json::object& request);
+
+// Tags of a request: keys are unique and not reserved.
+wire::AwsResult<void> CheckTags(const json::object& request);
 
 // The sentence that names a missing member, as the schema's validator words it.
 tl::unexpected<wire::AwsError> RefuseNull(std::string_view path);

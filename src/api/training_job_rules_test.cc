@@ -4,6 +4,7 @@
 
 #include "api/testing/small_request.h"
 #include "api/training_job_fields.h"
+#include "model/training_request.h"
 #include "wire/schema.h"
 
 namespace sabia::api {
@@ -17,7 +18,7 @@ std::string Refusal(std::string_view change) {
         *wire::FindService("sagemaker")->FindOperation("CreateTrainingJob")->input, request));
     RETURN_IF_ERROR(RefuseUnsupportedFields(CreateTrainingJobFields(), request));
     json::object completed = request;
-    CompleteRequest(completed);
+    model::CompleteTrainingRequest(completed);
     return CheckRequest(completed);
   };
   const auto checked = check();
@@ -34,9 +35,9 @@ TEST(TrainingJobRules, ASlashAtTheEndOfALocalPathMeansNothing) {
 
 TEST(TrainingJobRules, CompletingTwiceChangesNothing) {
   json::object once = SmallRequest("j");
-  CompleteRequest(once);
+  model::CompleteTrainingRequest(once);
   json::object twice = once;
-  CompleteRequest(twice);
+  model::CompleteTrainingRequest(twice);
   EXPECT_EQ(json::value(once), json::value(twice));
 }
 

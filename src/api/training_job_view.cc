@@ -81,6 +81,7 @@ json::object DescribeView(const model::TrainingJob& job) {
   json::object out;
   out["TrainingJobName"] = job.name;
   out["TrainingJobArn"] = job.arn;
+  if (!job.tuning_job_arn.empty()) out["TuningJobArn"] = job.tuning_job_arn;
   out["ModelArtifacts"] =
       json::object{{"S3ModelArtifacts", model::ModelArtifactsUri(job.request, job.name)}};
   out["TrainingJobStatus"] = model::PrimaryStatus(job.phase);

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "api/storage_rules.h"
 #include "api/training_job_fields.h"
 #include "api/training_job_rules.h"
 #include "api/training_job_view.h"
 #include "base/log.h"
 #include "model/limits.h"
-#include "objects/input_listing.h"
+#include "model/training_request.h"
 #include "store/training_job_row.h"
-#include "wire/s3_uri.h"
 
 namespace sabia::api {
 namespace {
@@ -81,11 +81,6 @@ tl::unexpected<AwsError> RefuseUnknownTrainingJob() {
   return RefuseValidation("Requested resource not found.");
 }
 
-std::string TrainingJobArn(std::string_view region, std::string_view account,
-                           std::string_view name) {
-  return fmt::format("arn:aws:sagemaker:{}:{}:training-job/{}", region, account, name);
-}
-
 AwsResult<TrainingJobs::Stored> TrainingJobs::Load(std::string_view name) {
   auto row = resources_.Get(store::Kind::kTrainingJob, name);
   if (!row) {
@@ -113,119 +108,30 @@ AwsResult<void> TrainingJobs::Change(const wire::CallContext& context, std::stri
                       "Rate exceeded: training job '{}' is changing too fast", name);
 }
 
-AwsResult<void> TrainingJobs::CheckOutput(const json::object& output) {
-  const std::string uri = GetString(output, "S3OutputPath");
-  RETURN_IF_ERROR(CheckBucket(uri, "S3OutputPath"));
-  const std::string key = GetString(output, "KmsKeyId");
-  if (key.empty()) return {};
-  const auto where = wire::ParseS3Uri(uri);
-  const auto bucket = buckets_.Source(where->bucket);
-  if (!bucket) return Pass(bucket.error());
-  const Status usable = (*bucket)->CheckKey(key);
-  if (usable) return {};
-  if (usable.error().code != ErrorCode::kNotFound) return Pass(usable.error());
-  return RefuseValidation(
-      "KmsKeyId '{}' of OutputDataConfig is no key of this home. `sabia keys list` shows those "
-      "that are, `sabia keys create` makes one.",
-      key);
-}
-
-AwsResult<void> TrainingJobs::CheckBucket(std::string_view uri, std::string_view field) {
-  const auto where = wire::ParseS3Uri(uri);
-  if (!where) return RefuseValidation("{} '{}' is not an S3 URI", field, uri);
-  const auto bucket = buckets_.Source(where->bucket);
-  if (!bucket) return Pass(bucket.error());
-  const Status there = (*bucket)->CheckBucket();
-  if (there) return {};
-  // An endpoint outside that does not answer is the settings' fault: not worth a client's retries.
-  const ErrorCode code = there.error().code;
-  if (code == ErrorCode::kDenied || code == ErrorCode::kUnavailable ||
-      code == ErrorCode::kTimeout) {
-    return RefuseValidation("{} '{}' cannot be used: {}", field, uri, there.error().message);
-  }
-  if (there.error().code != ErrorCode::kNotFound) return Pass(there.error());
-  return RefuseValidation(
-      "{} '{}' names bucket '{}', which does not exist. Create the bucket first.", field, uri,
-      where->bucket);
-}
-
-AwsResult<void> TrainingJobs::CheckChannel(const wire::CallContext& context,
-                                           const json::object& request,
-                                           const json::object& channel) {
-  const json::object& source = *FindObject(*FindObject(channel, "DataSource"), "S3DataSource");
-  const std::string name = GetString(channel, "ChannelName");
-  const objects::InputSource input{objects::ParseInputType(GetString(source, "S3DataType")),
-                                   GetString(source, "S3Uri")};
-  const objects::OpenBucket open = [this](const std::string& bucket) {
-    return buckets_.Source(bucket);
-  };
-  const Status checked = objects::CheckInput(open, input);
-  if (checked) return {};
-  const Error& error = checked.error();
-  if (error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kDenied) {
-    return RefuseValidation("The input of channel '{}' cannot be used: {}", name, error.message);
-  }
-  if (error.code != ErrorCode::kNotFound) return Pass(error);
-  return RefuseValidation(
-      "{} Channel: {}",
-      objects::EmptyInputMessage({input.s3_uri, context.region, GetString(request, "RoleArn"),
-                                  error.message.starts_with("bucket")}),
-      name);
-}
-
-AwsResult<void> TrainingJobs::CheckStorage(const wire::CallContext& context,
-                                           const json::object& request) {
-  RETURN_IF_ERROR(CheckOutput(*FindObject(request, "OutputDataConfig")));
-  if (const json::object* checkpoint = FindObject(request, "CheckpointConfig");
-      checkpoint != nullptr) {
-    RETURN_IF_ERROR(CheckBucket(GetString(*checkpoint, "S3Uri"), "S3Uri of CheckpointConfig"));
-  }
-  const json::array* channels = FindArray(request, "InputDataConfig");
-  if (channels == nullptr) return {};
-  for (const json::value& channel : *channels) {
-    RETURN_IF_ERROR(CheckChannel(context, request, channel.get_object()));
-  }
-  return {};
-}
-
 // The job that the request asks for, or why there can be none. Takes what it needs of the request.
 AwsResult<model::TrainingJob> TrainingJobs::Accept(const wire::CallContext& context,
                                                    json::object& request, store::Tags& tags) {
   RETURN_IF_ERROR(RefuseUnsupportedFields(CreateTrainingJobFields(), request));
-  CompleteRequest(request);
+  model::CompleteTrainingRequest(request);
   RETURN_IF_ERROR(CheckRequest(request));
   RETURN_IF_ERROR(CheckInstanceTypes(instances_, request));
-  std::string name = NameOf(request);
-  std::string arn = TrainingJobArn(context.region, context.principal.account, name);
-  if (auto usable = CheckStorage(context, request); !usable) {
+  const std::string name = NameOf(request);
+  const std::string arn = model::TrainingJobArn(context.region, context.principal.account, name);
+  if (auto usable = CheckStorage(buckets_, context, request); !usable) {
     // A name that is taken is said first. Otherwise the commit finds that out.
     if (resources_.Get(store::Kind::kTrainingJob, name)) return NameTaken(arn);
     return tl::make_unexpected(std::move(usable).error());
   }
   std::vector<std::string> notes = NotesOnRequest(request);
   tags = TagsOf(request);
-  auto deadline = model::DeadlineOf(tags);
+  const auto deadline = model::DeadlineOf(tags, request);
   if (!deadline) return RefuseValidation("{}", deadline.error().message);
-  const bool waits =
-      FindInt(*FindObject(request, "StoppingCondition"), "MaxWaitTimeInSeconds").has_value();
-  if (*deadline && !(GetBool(request, "EnableManagedSpotTraining") && waits)) {
-    return RefuseValidation(
-        "Tag '{}' needs EnableManagedSpotTraining and MaxWaitTimeInSeconds, which is the deadline",
-        model::kDeadlinePolicyTag);
-  }
   request.erase("Tags");  // they live beside the record and change without it
-  // Constructed with the request: assigning it would copy it (ParseJsonAtOnce).
-  model::TrainingJob job{.uid = random_.Hex(12),
-                         .name = std::move(name),
-                         .arn = std::move(arn),
-                         .region = context.region,
-                         .account = context.principal.account,
-                         .created = context.now,
-                         .modified = context.now,
-                         .request = std::move(request),
-                         .deadline = *deadline,
-                         .notes = std::move(notes)};
-  model::EnterStatus(job, "Starting", "Starting the training job", context.now);
+  model::TrainingJob job = model::NewTrainingJob(
+      std::move(request),
+      {random_.Hex(12), context.region, context.principal.account, context.now});
+  job.deadline = *deadline;
+  job.notes = std::move(notes);
   return job;
 }
 

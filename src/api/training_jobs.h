@@ -72,11 +72,6 @@ class TrainingJobs {
                                const Edit& edit);
   wire::AwsResult<model::TrainingJob> Accept(const wire::CallContext& context,
                                              json::object& request, store::Tags& tags);
-  wire::AwsResult<void> CheckStorage(const wire::CallContext& context, const json::object& request);
-  wire::AwsResult<void> CheckChannel(const wire::CallContext& context, const json::object& request,
-                                     const json::object& channel);
-  wire::AwsResult<void> CheckOutput(const json::object& output);
-  wire::AwsResult<void> CheckBucket(std::string_view uri, std::string_view field);
 
   const TrainingJobsOptions options_;
   const model::InstanceCatalog instances_ = model::InstanceCatalog::BuiltIn();
@@ -92,8 +87,5 @@ void RegisterTrainingJobs(wire::ActionTable& table, TrainingJobs& jobs);
 
 // What AWS says of a job that it does not know, whatever the action.
 tl::unexpected<wire::AwsError> RefuseUnknownTrainingJob();
-
-std::string TrainingJobArn(std::string_view region, std::string_view account,
-                           std::string_view name);
 
 }  // namespace sabia::api

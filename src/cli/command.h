@@ -49,6 +49,7 @@ void AddEnvCommand(CLI::App& app, Invocation& invocation);
 void AddJobsCommand(CLI::App& app, Invocation& invocation);
 void AddLogsCommand(CLI::App& app, Invocation& invocation);
 void AddSpotCommand(CLI::App& app, Invocation& invocation);
+void AddTuneCommand(CLI::App& app, Invocation& invocation);
 void AddCostCommand(CLI::App& app, Invocation& invocation);
 void AddDataCommand(CLI::App& app, Invocation& invocation);
 void AddFsckCommand(CLI::App& app, Invocation& invocation);

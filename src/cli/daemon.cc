@@ -14,6 +14,8 @@
 #include "api/sts.h"
 #include "api/tags.h"
 #include "api/training_jobs.h"
+#include "api/tuning_accounts.h"
+#include "api/tuning_jobs.h"
 #include "base/log.h"
 #include "cli/aws_models.h"
 #include "cli/endpoint.h"
@@ -150,6 +152,8 @@ class DaemonImpl final : public Daemon {
         *resources_, *buckets_, random_,
         api::TrainingJobsOptions{.spot_notice = options_.spot_notice});
     api::RegisterTrainingJobs(actions_, *training_jobs_);
+    tuning_jobs_ = std::make_unique<api::TuningJobs>(*resources_, *buckets_, random_);
+    api::RegisterTuningJobs(actions_, *tuning_jobs_);
     api::RegisterTags(actions_, *resources_);
     api::RegisterLogs(actions_, *logs_);
     api::RegisterCloudWatch(actions_, *series_);
@@ -180,6 +184,9 @@ class DaemonImpl final : public Daemon {
         return seen ? std::move(seen->report) : std::nullopt;
       };
       return api::DescribeJobData(*resources_, report_of, input);
+    });
+    dispatcher_->AddExtension("/-/tune/explain", [this](const auto&, const auto& input) {
+      return api::ExplainTuningJob(*tuning_jobs_, input);
     });
     dispatcher_->AddExtension("/-/jobs/training", [this](const auto&, const auto& input) {
       return DescribeRecord(input);
@@ -348,6 +355,7 @@ class DaemonImpl final : public Daemon {
   std::unique_ptr<objects::ObjectStore> objects_;
   std::unique_ptr<objects::Buckets> buckets_;
   std::unique_ptr<api::TrainingJobs> training_jobs_;
+  std::unique_ptr<api::TuningJobs> tuning_jobs_;
   wire::ActionTable actions_;
   std::unique_ptr<s3::LifecycleRunner> lifecycle_;
   std::unique_ptr<s3::S3Api> s3_;

@@ -22,6 +22,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddJobsCommand(app, invocation);
   AddLogsCommand(app, invocation);
   AddSpotCommand(app, invocation);
+  AddTuneCommand(app, invocation);
   AddCostCommand(app, invocation);
   AddDataCommand(app, invocation);
   AddFsckCommand(app, invocation);

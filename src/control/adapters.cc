@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "control/metrics_ingest.h"
 #include "objects/input_listing.h"
 
 namespace sabia::control {
@@ -29,6 +30,21 @@ Result<std::uint64_t> StoreMetrics::Offset(const std::string& source) {
 
 Status StoreMetrics::Ingest(const Batch& batch) {
   return series_.Ingest(batch.source, batch.from, batch.to, batch.samples);
+}
+
+Result<std::vector<double>> StoreTrialFacts::Curve(const std::string& training_job,
+                                                   const std::string& metric) {
+  const store::SeriesKey key = TrainingMetricKey(training_job, metric);
+  ASSIGN_OR_RETURN(const std::vector<store::Point> points,
+                   series_.Query(key, WallTime::min(), WallTime::max()));
+  std::vector<double> values;
+  values.reserve(points.size());
+  for (const store::Point& point : points) values.push_back(point.value);
+  return values;
+}
+
+Result<store::Tags> StoreTrialFacts::Tags(const std::string& arn) {
+  return resources_.GetTags(arn);
 }
 
 Result<std::vector<ChannelFile>> BucketChannels::List(const Query& query) {

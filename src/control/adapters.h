@@ -2,6 +2,7 @@
 #pragma once
 
 #include "control/ports.h"
+#include "control/tuning_ports.h"
 #include "env/random.h"
 #include "objects/guarded_source.h"
 #include "wire/credentials.h"
@@ -28,6 +29,19 @@ class StoreMetrics final : public MetricSink {
 
  private:
   store::Series& series_;
+};
+
+class StoreTrialFacts final : public TrialFacts {
+ public:
+  StoreTrialFacts(store::Series& series, store::Resources& resources)
+      : series_(series), resources_(resources) {}
+  Result<std::vector<double>> Curve(const std::string& training_job,
+                                    const std::string& metric) override;
+  Result<store::Tags> Tags(const std::string& arn) override;
+
+ private:
+  store::Series& series_;
+  store::Resources& resources_;
 };
 
 // What a role may read of the embedded store.

@@ -14,8 +14,10 @@ Result<std::unique_ptr<LocalControl>> LocalControl::Create(const LocalControlPar
       new LocalControl(parts, std::move(options), std::move(launcher)));
   TrainingController& training = control->training_;
   control->launcher_->OnExit([&training](const std::string& id) { training.Poke(id); });
-  parts.resources.OnCommit([&training](store::Kind kind, const std::string& name) {
+  TuningController& tuning = control->tuning_;
+  parts.resources.OnCommit([&training, &tuning](store::Kind kind, const std::string& name) {
     training.RecordChanged(kind, name);
+    tuning.RecordChanged(kind, name);
   });
   ASSIGN_OR_RETURN(control->wake_,
                    WakeSocket::Open(control->options_.paths.wake_socket(),
@@ -30,13 +32,15 @@ LocalControl::LocalControl(const LocalControlParts& parts, LocalControlOptions o
       offer_{options_.machine, options_.capacity, model::InstanceCatalog::BuiltIn()},
       records_(parts.resources),
       metrics_(parts.series),
+      facts_(parts.series, parts.resources),
       channels_(parts.objects, parts.buckets, options_.role_reads),
       sessions_(parts.authority, parts.random),
       files_(parts.files, options_.paths),
       launcher_(std::move(launcher)),
       pool_(options_.threads),
       training_({records_, files_, *launcher_, channels_, metrics_, sessions_, parts.clock}, offer_,
-                pool_, options_.paths, options_.controller) {}
+                pool_, options_.paths, options_.controller),
+      tuning_({records_, facts_, parts.clock}, pool_, options_.tuning) {}
 
 LocalControl::~LocalControl() {
   Stop();
@@ -45,13 +49,16 @@ LocalControl::~LocalControl() {
 
 Status LocalControl::Start() {
   RETURN_IF_ERROR(training_.Recover());
+  RETURN_IF_ERROR(tuning_.Recover());
   training_.Start();
+  tuning_.Start();
   return {};
 }
 
 void LocalControl::Stop() {
   wake_.reset();
   launcher_->OnExit(nullptr);
+  tuning_.Stop();
   training_.Stop();
 }
 

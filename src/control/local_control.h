@@ -1,5 +1,5 @@
 // The control plane of one machine, put together: adapters, local launcher, instance directories,
-// wake socket, loop.
+// wake socket, the loops of training and of tuning jobs.
 //
 // Threading: as TrainingController. Start() takes over what an earlier daemon left; Stop() leaves
 // agents running.
@@ -10,6 +10,7 @@
 #include "control/adapters.h"
 #include "control/posix/wake_socket.h"
 #include "control/training_controller.h"
+#include "control/tuning_controller.h"
 #include "fleet/posix/disk_instance_files.h"
 #include "fleet/posix/local_launcher.h"
 
@@ -21,6 +22,7 @@ struct LocalControlOptions {
   fleet::CapacityOptions capacity;
   fleet::LocalLauncherOptions launcher;
   ControllerSettings controller;  // controller.worker.spec.endpoint must be set
+  TuningControllerSettings tuning = {};
   RoleReads role_reads = nullptr;
   int threads = 16;  // for looks at jobs; they mostly wait for the disk
 };
@@ -59,12 +61,14 @@ class LocalControl {
   const fleet::Offer offer_;
   StoreRecords records_;
   StoreMetrics metrics_;
+  StoreTrialFacts facts_;
   BucketChannels channels_;
   AuthoritySessions sessions_;
   fleet::DiskInstanceFiles files_;
   std::unique_ptr<fleet::LocalLauncher> launcher_;
   ThreadPool pool_;
   TrainingController training_;
+  TuningController tuning_;
   std::unique_ptr<WakeSocket> wake_;
 };
 

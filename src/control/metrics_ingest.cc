@@ -16,7 +16,7 @@ std::optional<store::Series::Sample> ParseLine(std::string_view line, const std:
   const auto time = FindInt(*object, "time");
   if (!name || name->empty() || !value || !std::isfinite(*value) || !time) return std::nullopt;
   store::Series::Sample sample;
-  sample.key = {std::string(kNamespace), std::string(*name), {{std::string(kDimension), job_name}}};
+  sample.key = TrainingMetricKey(job_name, std::string(*name));
   if (const json::object* dimensions = FindObject(*object, "dimensions")) {
     sample.key.dimensions.clear();
     for (const auto& [key, text] : *dimensions) {
@@ -43,6 +43,10 @@ std::size_t ParseLines(std::string_view text, const std::string& job_name,
 }
 
 }  // namespace
+
+store::SeriesKey TrainingMetricKey(const std::string& job_name, const std::string& metric) {
+  return {std::string(kNamespace), metric, {{std::string(kDimension), job_name}}};
+}
 
 Status IngestMetrics(const Ports& ports, MetricCursor& cursor, std::uint64_t bytes) {
   if (bytes == 0) return {};

@@ -24,6 +24,9 @@ struct MetricCursor {
   std::optional<std::uint64_t> offset;  // nothing: ask the store
 };
 
+// Where the values of a metric that a job's program emits are kept.
+store::SeriesKey TrainingMetricKey(const std::string& job_name, const std::string& metric);
+
 // Reads on to `bytes`, the length of the file when it was looked at.
 Status IngestMetrics(const Ports& ports, MetricCursor& cursor, std::uint64_t bytes);
 

@@ -72,4 +72,17 @@ Result<std::optional<Deadline>> DeadlineOf(
   return out;
 }
 
+Result<std::optional<Deadline>> DeadlineOf(
+    const std::vector<std::pair<std::string, std::string>>& tags, const json::object& request) {
+  ASSIGN_OR_RETURN(auto deadline, DeadlineOf(tags));
+  if (!deadline) return deadline;
+  const json::object* limits = FindObject(request, "StoppingCondition");
+  const bool waits = limits != nullptr && FindInt(*limits, "MaxWaitTimeInSeconds").has_value();
+  if (waits && GetBool(request, "EnableManagedSpotTraining")) return deadline;
+  return Fail(ErrorCode::kInvalidArgument,
+              "Tag '{}' needs EnableManagedSpotTraining and MaxWaitTimeInSeconds, which is the "
+              "deadline",
+              kDeadlinePolicyTag);
+}
+
 }  // namespace sabia::model

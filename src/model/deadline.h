@@ -38,5 +38,8 @@ struct Deadline {
 // allowed.
 Result<std::optional<Deadline>> DeadlineOf(
     const std::vector<std::pair<std::string, std::string>>& tags);
+// The same for the job of a CreateTrainingJob request, which must have what a deadline needs.
+Result<std::optional<Deadline>> DeadlineOf(
+    const std::vector<std::pair<std::string, std::string>>& tags, const json::object& request);
 
 }  // namespace sabia::model

@@ -111,6 +111,7 @@ json::object WithoutRequest(const TrainingJob& job, const json::storage_ptr& sto
                     {"retries", job.retries},
                     {"notes", TextsToJson(job.notes)}},
                    storage);
+  if (!job.tuning_job_arn.empty()) out["tuning_job_arn"] = job.tuning_job_arn;
   AddTime(out, "training_start", job.training_start);
   AddTime(out, "training_end", job.training_end);
   AddTime(out, "stop_requested", job.stop_requested);
@@ -154,6 +155,7 @@ Result<TrainingJob> TrainingJob::FromJson(const json::object& document) {
   in.Time("created", job.created);
   in.Time("modified", job.modified);
   in.Object("request", job.request);
+  in.Text("tuning_job_arn", job.tuning_job_arn);
   in.Enum("phase", kPhases, job.phase);
   in.Text("secondary_status", job.secondary_status);
   in.List("transitions", TransitionFromJson, job.transitions);

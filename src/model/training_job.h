@@ -118,6 +118,8 @@ struct TrainingJob {
   WallTime created;
   WallTime modified;
   SharedObject request;  // CreateTrainingJob as received, with the service's defaults filled in
+  std::string
+      tuning_job_arn;  // of the tuning job whose trial this is (tuning_job.h); "" for others
 
   TrainingPhase phase = TrainingPhase::kQueued;
   // SecondaryStatus as clients see it. Kept apart from the phase because MaxRuntimeExceeded and

@@ -29,6 +29,8 @@ TEST(TrainingJob, SurvivesTheRoundTripThroughJson) {
   job.final_metrics.push_back(FinalMetric{"validation:rmse", 2.25, At(9)});
   job.stop_reason = StopReason::kMaxWait;
   job.training_start = At(2);
+  job.tuning_job_arn =
+      "arn:aws:sagemaker:us-west-2:123456789012:hyper-parameter-tuning-job/abalone";
   const auto read = TrainingJob::FromJson(job.ToJson());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->ToJson(), job.ToJson());

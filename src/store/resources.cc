@@ -170,6 +170,10 @@ std::string_view Name(Kind kind) {
       return "instance";
     case Kind::kTrialComponent:
       return "trial component";
+    case Kind::kTuningJob:
+      return "tuning job";
+    case Kind::kTuningTrial:
+      return "trial";
   }
   return "resource";
 }

@@ -22,7 +22,13 @@
 namespace sabia::store {
 
 // Stored as its number: append only, never renumber.
-enum class Kind : int { kTrainingJob = 1, kInstance = 2, kTrialComponent = 3 };
+enum class Kind : int {
+  kTrainingJob = 1,
+  kInstance = 2,
+  kTrialComponent = 3,
+  kTuningJob = 10,
+  kTuningTrial = 11,
+};
 
 std::string_view Name(Kind kind);  // "training job", for messages
 
@@ -33,7 +39,7 @@ struct Resource {
   WallTime created;
   WallTime modified;          // set by the writer of the change; never goes back
   bool live = true;           // a controller still has work with it; restart loads only live ones
-  std::string parent;         // for instances the job's name; indexed
+  std::string parent;         // of instances the job's name, of trials the tuning job's; indexed
   std::int64_t revision = 0;  // 0: not stored yet
   std::string document;       // JSON text
 };

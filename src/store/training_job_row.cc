@@ -1,5 +1,7 @@
 #include "store/training_job_row.h"
 
+#include "model/tuning_job.h"
+
 namespace sabia::store {
 
 Resource RowOf(const model::TrainingJob& job, std::int64_t revision) {
@@ -10,6 +12,7 @@ Resource RowOf(const model::TrainingJob& job, std::int64_t revision) {
   row.created = job.created;
   row.modified = job.modified;
   row.live = !model::IsTerminal(job.phase);
+  if (!job.tuning_job_arn.empty()) row.parent = model::TuningJobOfArn(job.tuning_job_arn);
   row.revision = revision;
   row.document = job.ToText();
   return row;

@@ -296,16 +296,20 @@ TEST(Explain, TellsWhatMattersAndWhatIsExpected) {
   auto finished = RunSearch(search, {.trials = 40}, [](const auto& values) {
     return 10 - 5 * std::pow(NumberAt(values, 1) - 0.5, 2) - 0.5 * NumberAt(values, 2);
   });
-  const Explanation explanation = Explain(search, finished, {"0.3", "0.5", "0.0"});
+  const Explanation explanation =
+      Explain(search, finished,
+              std::vector<Configuration>{{"0.3", "0.5", "0.0"}, {"no", "number", "here"}});
   ASSERT_EQ(explanation.importances.size(), 3u);
   EXPECT_EQ(explanation.importances[0].parameter, "strong");
   EXPECT_EQ(explanation.importances[1].parameter, "weak");
   EXPECT_GT(explanation.importances[0].share, 0.6);
   EXPECT_LT(explanation.importances[2].share, 0.05);
-  ASSERT_TRUE(explanation.expectation.has_value());
-  EXPECT_NEAR(explanation.expectation->objective, 10, 0.1);
-  EXPECT_LE(explanation.expectation->low, explanation.expectation->objective);
-  EXPECT_GE(explanation.expectation->high, explanation.expectation->objective);
+  ASSERT_EQ(explanation.expectations.size(), 2u);
+  ASSERT_TRUE(explanation.expectations[0].has_value());
+  EXPECT_NEAR(explanation.expectations[0]->objective, 10, 0.1);
+  EXPECT_LE(explanation.expectations[0]->low, explanation.expectations[0]->objective);
+  EXPECT_GE(explanation.expectations[0]->high, explanation.expectations[0]->objective);
+  EXPECT_FALSE(explanation.expectations[1].has_value());
 }
 
 TEST(Explain, GroupsFailuresByTheirText) {
@@ -315,12 +319,12 @@ TEST(Explain, GroupsFailuresByTheirText) {
       {.number = 1, .values = {"0.2"}, .outcome = Outcome::kFailed, .failure = "out of memory"},
       {.number = 3, .values = {"0.3"}, .outcome = Outcome::kFailed, .failure = "out of memory"},
       {.number = 4, .values = {"0.4"}}};
-  const Explanation explanation = Explain(search, finished, {"0.5"});
+  const Explanation explanation = Explain(search, finished, std::vector<Configuration>{{"0.5"}});
   ASSERT_EQ(explanation.failures.size(), 2u);
   EXPECT_EQ(explanation.failures[0].failure, "out of memory");
   EXPECT_EQ(explanation.failures[0].trials, (std::vector<std::int64_t>{1, 3}));
   EXPECT_EQ(explanation.without_metric, 1u);
-  EXPECT_FALSE(explanation.expectation.has_value());
+  EXPECT_FALSE(explanation.expectations[0].has_value());
   EXPECT_TRUE(explanation.importances.empty());
 }
 

@@ -85,34 +85,57 @@ std::vector<FailureGroup> Failures(std::span<const Trial> finished) {
   return sorted;
 }
 
+// What the surrogate expects, in units of the objective.
+class Oracle {
+ public:
+  Oracle(const Bayesian::Surrogate& surrogate, const Space& space, Goal goal)
+      : process_(surrogate.process), space_(space), sign_(goal == Goal::kMinimize ? 1 : -1) {
+    for (std::size_t i = 0; i < surrogate.losses.size(); ++i) {
+      pairs_.emplace_back(surrogate.targets[static_cast<Index>(i)], surrogate.losses[i]);
+    }
+    std::ranges::sort(pairs_);
+  }
+
+  // All objectives are one: there is nothing to tell apart.
+  bool Blind() const { return pairs_.front().second == pairs_.back().second; }
+
+  std::optional<Expectation> Expect(const Configuration& values) const {
+    const auto point = space_.Encode(values);
+    if (!point) return {};
+    const auto prediction = process_.Predict(ToVector(*point));
+    const double low = sign_ * LossAt(pairs_, prediction.mean - prediction.deviation);
+    const double high = sign_ * LossAt(pairs_, prediction.mean + prediction.deviation);
+    return Expectation{.objective = sign_ * LossAt(pairs_, prediction.mean),
+                       .low = std::min(low, high),
+                       .high = std::max(low, high)};
+  }
+
+ private:
+  const GaussianProcess& process_;
+  const Space& space_;
+  const double sign_;
+  std::vector<std::pair<double, double>> pairs_;  // target and loss, ascending
+};
+
 }  // namespace
 
 Explanation Explain(Bayesian& strategy, std::span<const Trial> finished,
-                    const Configuration& values) {
+                    std::span<const Configuration> configurations) {
   Explanation explanation{.failures = Failures(finished)};
+  explanation.expectations.resize(configurations.size());
   const Goal goal = strategy.options().goal;
-  std::vector<std::pair<double, double>> pairs;
   for (const Trial& trial : finished) {
     const bool usable = Loss(trial, goal).has_value();
     if (!usable && trial.outcome != Outcome::kFailed) ++explanation.without_metric;
   }
   const auto surrogate = strategy.SurrogateOf(finished);
   if (!surrogate) return explanation;
-  for (std::size_t i = 0; i < surrogate->losses.size(); ++i) {
-    pairs.emplace_back(surrogate->targets[static_cast<Index>(i)], surrogate->losses[i]);
-  }
-  std::ranges::sort(pairs);
-  if (pairs.front().second == pairs.back().second) return explanation;
+  const Oracle oracle(*surrogate, strategy.space(), goal);
+  if (oracle.Blind()) return explanation;
   explanation.importances = Importances(strategy.space(), surrogate->process);
-  const auto point = strategy.space().Encode(values);
-  if (!point) return explanation;
-  const auto prediction = surrogate->process.Predict(ToVector(*point));
-  const double sign = goal == Goal::kMinimize ? 1 : -1;
-  const double low = sign * LossAt(pairs, prediction.mean - prediction.deviation);
-  const double high = sign * LossAt(pairs, prediction.mean + prediction.deviation);
-  explanation.expectation = Expectation{.objective = sign * LossAt(pairs, prediction.mean),
-                                        .low = std::min(low, high),
-                                        .high = std::max(low, high)};
+  for (std::size_t i = 0; i < configurations.size(); ++i) {
+    explanation.expectations[i] = oracle.Expect(configurations[i]);
+  }
   return explanation;
 }
 

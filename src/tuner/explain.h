@@ -29,15 +29,15 @@ struct FailureGroup {
 };
 
 struct Explanation {
-  std::optional<Expectation> expectation;
-  std::vector<Importance> importances;  // descending
-  std::vector<FailureGroup> failures;   // the most frequent first
-  std::size_t without_metric = 0;       // ended without failing, but with no objective
+  std::vector<std::optional<Expectation>> expectations;  // of the configurations asked about
+  std::vector<Importance> importances;                   // descending
+  std::vector<FailureGroup> failures;                    // the most frequent first
+  std::size_t without_metric = 0;  // ended without failing, but with no objective
 };
 
-// Expectation and importances need at least two trials with different objectives; else they are
-// empty.
+// Expectations and importances need at least two trials with different objectives; else there are
+// none. Nothing is expected of a configuration that is not of the space.
 Explanation Explain(Bayesian& strategy, std::span<const Trial> finished,
-                    const Configuration& values);
+                    std::span<const Configuration> configurations);
 
 }  // namespace sabia::tuner

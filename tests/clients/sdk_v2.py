@@ -147,6 +147,98 @@ assert os.listdir(os.environ['SM_CHANNEL_FILES']) == ['train.csv']
                 "files": TrainingInput(train)})
 
 
+
+def xgboost_ranges():
+    from sagemaker.tuner import ContinuousParameter, IntegerParameter
+    return {"eta": ContinuousParameter(0.05, 0.5, scaling_type="Logarithmic"), "max_depth": IntegerParameter(1, 6)}
+
+
+def tuner():
+    """fit() of a tuner, its best job and estimator, analytics, attach(), and a second search that starts from it."""
+    from sagemaker.tuner import HyperparameterTuner, WarmStartConfig, WarmStartTypes
+    train, validation = abalone_like(here / "train.csv", 300), abalone_like(here / "validation.csv", 60)
+    inputs = {"train": TrainingInput(train, content_type="text/csv"),
+              "validation": TrainingInput(validation, content_type="text/csv")}
+    estimator = xgboost()
+    for tuned in xgboost_ranges():
+        estimator._hyperparameters.pop(tuned, None)
+    options = {"objective_type": "Minimize", "max_parallel_jobs": 2, "tags": [{"Key": "team", "Value": "ml"}]}
+    made = HyperparameterTuner(estimator, "validation:rmse", xgboost_ranges(), max_jobs=4, strategy="Bayesian",
+                               random_seed=1, early_stopping_type="Auto",
+                               base_tuning_job_name="a" + name[-12:].strip("-"), **options)
+    made.fit(inputs)
+    assert made.describe()["HyperParameterTuningJobStatus"] == "Completed", made.describe()
+    frame = made.analytics().dataframe()
+    assert len(frame) == 4 and {"eta", "max_depth", "FinalObjectiveValue"} <= set(frame.columns), frame
+    best = frame.sort_values("FinalObjectiveValue").iloc[0]
+    assert made.best_training_job() == best.TrainingJobName
+    assert made.best_estimator().model_data.endswith(f"{best.TrainingJobName}/output/model.tar.gz")
+    attached = HyperparameterTuner.attach(made.latest_tuning_job.name, sagemaker_session=session)
+    assert attached.best_training_job() == made.best_training_job()
+    assert attached.estimator.hyperparameters()["num_round"] == "20", attached.estimator.hyperparameters()
+    warm = WarmStartConfig(WarmStartTypes.IDENTICAL_DATA_AND_ALGORITHM, parents={made.latest_tuning_job.name})
+    second = HyperparameterTuner(estimator, "validation:rmse", xgboost_ranges(), max_jobs=2, warm_start_config=warm,
+                                 base_tuning_job_name="b" + name[-12:].strip("-"), **options)
+    second.fit(inputs)
+    seen = second.describe()
+    assert seen["WarmStartConfig"]["WarmStartType"] == "IdenticalDataAndAlgorithm"
+    overall = seen["OverallBestTrainingJob"]["FinalHyperParameterTuningJobObjectiveMetric"]["Value"]
+    assert overall <= min(best.FinalObjectiveValue, second.analytics().dataframe().FinalObjectiveValue.min())
+    assert made.identical_dataset_and_algorithm_tuner().warm_start_config.parents == {made.latest_tuning_job.name}
+
+
+def tuner_of_scripts():
+    """Script mode in a tuner of several estimators, Autotune, and stop_tuning_job()."""
+    from sagemaker.sklearn import SKLearn
+    from sagemaker.tuner import CategoricalParameter, ContinuousParameter, HyperparameterTuner, IntegerParameter
+    source = here / "src"
+    source.mkdir()
+    (source / "train.py").write_text("""
+import argparse, time
+parser = argparse.ArgumentParser()
+parser.add_argument('--rate', type=float)
+parser.add_argument('--units', type=int)
+parser.add_argument('--kind')
+parser.add_argument('--seconds', type=float, default=0)
+args = parser.parse_args()
+time.sleep(args.seconds)
+print(f"loss={abs(args.rate - 0.1) + args.units / 1000 + len(args.kind)};")
+""")
+
+    def sklearn(**hyperparameters):
+        return SKLearn("train.py", source_dir=str(source), framework_version="1.2-1", py_version="py3", role=ROLE,
+                       instance_type="ml.m5.large", instance_count=1, sagemaker_session=session,
+                       base_job_name=name[:30].rstrip("-"), hyperparameters=hyperparameters)
+
+    metrics = [{"Name": "loss", "Regex": "loss=(.*?);"}]
+    ranges = {"rate": ContinuousParameter(0.01, 1), "units": IntegerParameter(1, 9),
+              "kind": CategoricalParameter(["a", "bb"])}
+    several = HyperparameterTuner.create(
+        estimator_dict={"one": sklearn(), "two": sklearn()}, objective_metric_name_dict={"one": "loss", "two": "loss"},
+        hyperparameter_ranges_dict={"one": ranges, "two": ranges}, objective_type="Minimize", strategy="Random",
+        metric_definitions_dict={"one": metrics, "two": metrics}, max_jobs=4, max_parallel_jobs=2,
+        base_tuning_job_name="c" + name[-12:].strip("-"))
+    several.fit(inputs={}, include_cls_metadata={})
+    frames = several.analytics().dataframe()
+    assert sorted(frames.TrainingJobDefinitionName) == ["one", "one", "two", "two"], frames
+    assert several.best_training_job() == frames.sort_values("FinalObjectiveValue").iloc[0].TrainingJobName
+    auto = HyperparameterTuner(sklearn(rate=0.2, units=8, kind="a"), "loss", metric_definitions=metrics,
+                               objective_type="Minimize", max_jobs=3, max_parallel_jobs=3, autotune=True,
+                               base_tuning_job_name="d" + name[-12:].strip("-"))
+    auto.fit()
+    assert auto.describe()["Autotune"] == {"Mode": "Enabled"}
+    tuned = auto.describe()["BestTrainingJob"]["TunedHyperParameters"]
+    assert set(tuned) == {"rate", "units"} and 0.02 <= float(tuned["rate"]) <= 1 and 1 <= int(tuned["units"]) <= 80, tuned
+    slow = HyperparameterTuner(sklearn(seconds=600, kind="a"), "loss", {k: ranges[k] for k in ("rate", "units")},
+                               metric_definitions=metrics, objective_type="Minimize", max_jobs=3,
+                               base_tuning_job_name="e" + name[-12:].strip("-"))
+    slow.fit(wait=False)
+    slow.stop_tuning_job()
+    slow.wait()
+    assert slow.describe()["HyperParameterTuningJobStatus"] == "Stopped"
+    slow.stop_tuning_job()  # of one that has ended: the SDK takes the refusal for "already stopped"
+
+
 {"estimator": estimator, "xgboost_spot": xgboost_spot, "script_mode": script_mode,
- "stop_and_attach": stop_and_attach, "pipe": pipe}[case]()
+ "stop_and_attach": stop_and_attach, "pipe": pipe, "tuner": tuner, "tuner_of_scripts": tuner_of_scripts}[case]()
 print(f"{case} passed")

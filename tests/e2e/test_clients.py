@@ -22,7 +22,7 @@ def run(engine, tmp_path, command, **extra):
     return done.stdout
 
 
-V2 = ["estimator", "xgboost_spot", "script_mode", "stop_and_attach", "pipe"]
+V2 = ["estimator", "xgboost_spot", "script_mode", "stop_and_attach", "pipe", "tuner", "tuner_of_scripts"]
 
 
 @pytest.mark.timeout(300)
@@ -33,7 +33,7 @@ def test_sagemaker_sdk_v2(engine, tmp_path, name, case):
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("case", ["model_trainer"])
+@pytest.mark.parametrize("case", ["model_trainer", "tuner"])
 def test_sagemaker_sdk_v3(engine, tmp_path, name, case):
     python = INSTALLED / "python-v3/bin/python"
     out = run(engine, tmp_path, [str(python), str(CLIENTS / "sdk_v3.py"), case, name.replace("_", "-")])
