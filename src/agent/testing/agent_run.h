@@ -113,7 +113,7 @@ class AgentRun {
           return std::make_unique<wire::FakeS3Client>(s3_root);
         },
         [](const env::Path& file) { return PlainLog::Open(file); }};
-    ::_exit(RunAgent({.directory = directory_, .paths = {}}, parts));
+    ::_exit(RunAgent({.directory = directory_, .paths = {}}, parts).status);
   }
 
   int Wait() {
