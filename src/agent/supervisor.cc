@@ -371,7 +371,7 @@ int Supervisor::PollTimeoutMs() const {
 void Supervisor::Poll(const std::vector<int>& more_fds) {
   const int output = pump_ ? pump_->unheard() : -1;  // poll passes over -1
   std::vector<pollfd> items = {
-      {link_.socket(), POLLIN, 0}, {signals_.get(), POLLIN, 0}, {output, POLLIN, 0}};
+      {link_.pokes(), POLLIN, 0}, {signals_.get(), POLLIN, 0}, {output, POLLIN, 0}};
   for (const int fd : more_fds) items.push_back({fd, POLLIN, 0});
   ::poll(items.data(), items.size(), PollTimeoutMs());
   if (items[2].revents != 0) pump_->Hear(items[2].revents);

@@ -88,6 +88,9 @@ void AddAgentCommand(CLI::App& app, Invocation& invocation) {
       // An agent has few threads, and they allocate little: a heap for each costs more than
       // sharing.
       ::mallopt(M_ARENA_MAX, 1);
+      // What one instance has freed serves the next: given back, it would come in page by page.
+      ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
+      ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
       if (!*serves) return RunAgentProcess(OptionsOf(invocation, *directory)).status;
       return ServeForks(invocation, *server);
     };
