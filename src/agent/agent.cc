@@ -1,5 +1,10 @@
 #include "agent/agent.h"
 
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+
 #include "agent/contract_files.h"
 #include "agent/supervisor.h"
 #include "base/log.h"
@@ -19,13 +24,20 @@ Status WriteShared(const SharedSystem& shared, const model::InstanceSpec& spec) 
   return WriteHosts(spec, SharedHosts(shared));
 }
 
+bool HasOneThread() {
+  struct stat tasks {};
+  return ::stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;  // itself, "..", the thread
+}
+
+bool HasNoChild() { return ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD; }
+
 }  // namespace
 
-int RunAgent(const AgentOptions& options, const AgentParts& parts) {
+AgentEnd RunAgent(const AgentOptions& options, const AgentParts& parts) {
   auto link = Link::Open(Layout(options.directory));
   if (!link) {
     LogError("agent: {}", link.error().message);
-    return 1;
+    return {.status = 1};
   }
   AgentOptions own = options;
   const SharedSystem* shared = own.paths.shared;
@@ -36,7 +48,7 @@ int RunAgent(const AgentOptions& options, const AgentParts& parts) {
   const bool mounts = own.paths.shared == nullptr || !link->spec().channels.empty();
   const Status entered = mounts ? channels::EnterMountNamespace() : Status();
   Supervisor(own, parts, std::move(*link), entered ? std::string() : entered.error().message).Run();
-  return 0;
+  return {.as_before = !mounts && HasOneThread() && HasNoChild()};
 }
 
 }  // namespace sabia::agent

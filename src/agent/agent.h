@@ -6,8 +6,8 @@
 // so the daemon may die and come back at any moment. When the agent itself dies, the kernel ends
 // the program and forgets the mounts; the free lock tells the daemon.
 //
-// Threading: RunAgent is called once, on the main thread of a process of its own, before any other
-// thread exists.
+// Threading: RunAgent is called on the main thread of a process of its own, before any other thread
+// exists; again only when the call before says that the process is fit for it.
 #pragma once
 
 #include <functional>
@@ -30,8 +30,13 @@ struct AgentParts {
   std::function<Result<std::unique_ptr<store::LogWriter>>(const env::Path& stream_file)> open_log;
 };
 
-// The exit status of the process: 0 when the final report is written, whatever it says; 1 when the
-// directory cannot be used (no spec, another agent lives in it).
-int RunAgent(const AgentOptions& options, const AgentParts& parts);
+struct AgentEnd {
+  // For the process: 0 when the final report is written, whatever it says; 1 when the directory
+  // cannot be used (no spec, another agent lives in it).
+  int status = 0;
+  // The process has one thread, no child, and the mounts and the user that it began with.
+  bool as_before = false;
+};
+AgentEnd RunAgent(const AgentOptions& options, const AgentParts& parts);
 
 }  // namespace sabia::agent

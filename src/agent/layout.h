@@ -5,7 +5,7 @@
 //     report.next                where the directory serves again: takes the second report
 //     <listing files>            of channels, named by the spec
 //     metrics.log                JSON lines {"name","value","time"}; the daemon reads it by offset
-//     agent.sock                 datagram socket: the daemon pokes the agent
+//     agent.poke                 FIFO: the daemon pokes the agent
 //     root/                      what the program sees as /opt/ml
 //       input/config/ input/data/<channel> model/ output/{data,metrics/sagemaker} checkpoints/
 //       code/
@@ -46,7 +46,7 @@ class Layout {
   Path report() const { return directory_ / "report.json"; }
   Path next_report() const { return directory_ / "report.next"; }
   Path lock() const { return directory_ / "lock"; }
-  Path socket() const { return directory_ / "agent.sock"; }
+  Path poke() const { return directory_ / "agent.poke"; }
   Path metrics_log() const { return directory_ / "metrics.log"; }
   Path root() const { return directory_ / "root"; }
   Path scratch() const { return directory_ / "scratch"; }

@@ -111,7 +111,7 @@ TEST(LimitsRun, BWRAP_EarlyStopIsDeliveredOnceTheProgramIsThere) {
     AgentRun run;
     run.spec.entrypoint = {"/bin/sleep", "1000"};
     run.Start();
-    ASSERT_TRUE(run.Until([&] { return std::filesystem::exists(run.layout().socket()); }));
+    ASSERT_TRUE(run.Until([&] { return std::filesystem::exists(run.layout().poke()); }));
     run.Order({.stop = model::StopReason::kRequested});
     run.Wait();
     const model::Report report = run.Report();

@@ -31,7 +31,7 @@ class Link {
   Status PublishLast(const model::Report& report);
 
   // Readable when the daemon poked us.
-  int socket() const { return socket_.get(); }
+  int pokes() const { return pokes_.get(); }
   void DrainPokes();
   // The orders, when the file changed since the last call. A file that cannot be read is treated as
   // unchanged.
@@ -48,7 +48,8 @@ class Link {
   model::InstanceSpec spec_;
   int reports_ = 0;  // written
   env::UniqueFd lock_;
-  env::UniqueFd socket_;
+  env::UniqueFd pokes_;   // a FIFO: a socket's file would have to be made anew by each agent
+  env::UniqueFd socket_;  // to the daemon
   // Identity of the orders file last read: device-independent enough, for each replacement makes a
   // new inode.
   ino_t orders_inode_ = 0;

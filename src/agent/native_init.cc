@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -28,8 +27,8 @@ namespace {
 // all.
 constexpr int kStatusFd = 3;
 constexpr int kParentFd = 4;
-constexpr int kFirstFree = 5;
-constexpr std::size_t kProgramStack = 64 << 10;
+constexpr int kInitFd = 5;
+constexpr int kFirstFree = 6;
 constexpr std::uint64_t kTreeLocked = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 constexpr std::array<const char*, 6> kDevices = {"/dev/null",   "/dev/zero",    "/dev/full",
@@ -86,11 +85,13 @@ void Tidy(InitPlan& plan) {
   const int status = ::fcntl(plan.status_fd, F_DUPFD_CLOEXEC, 64);
   const int parent = ::fcntl(plan.parent_fd, F_DUPFD_CLOEXEC, 64);
   const int output = ::fcntl(plan.output_fd, F_DUPFD_CLOEXEC, 64);
+  const int init = ::fcntl(plan.init_fd, F_DUPFD_CLOEXEC, 64);
   ::dup2(plan.null_fd, 0);
   ::dup2(output, 1);
   ::dup2(output, 2);
-  ::dup3(status, kStatusFd, O_CLOEXEC);
+  ::dup2(status, kStatusFd);
   ::dup3(parent, kParentFd, O_CLOEXEC);
+  ::dup3(init, kInitFd, O_CLOEXEC);
   ::syscall(SYS_close_range, kFirstFree, ~0U, 0);
 }
 
@@ -299,59 +300,10 @@ std::uint64_t PidNamespaceInode() {
   return ::stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
 }
 
-struct ProgramStart {
-  const InitPlan& plan;
-  int error = 0;
-};
-
-// Runs in PID 1's memory, which waits meanwhile, until the program's own takes its place. As
-// execvp: the errors that a later candidate may not have are passed over, and a file without #! is
-// a shell script.
-int BecomeProgram(void* argument) {
-  auto& start = *static_cast<ProgramStart*>(argument);
-  const InitPlan& plan = start.plan;
-  bool denied = false;
-  for (const char* file : plan.files) {
-    ::execve(file, plan.argv.data(), plan.environment.data());
-    if (errno == ENOEXEC) {
-      char** arguments = const_cast<char**>(plan.shell_argv.data());
-      arguments[1] = const_cast<char*>(file);
-      ::execve("/bin/sh", arguments, plan.environment.data());
-    }
-    denied = denied || errno == EACCES;
-    if (errno != EACCES && errno != ENOENT && errno != ENOTDIR) break;
-  }
-  start.error = denied && (errno == ENOENT || errno == ENOTDIR) ? EACCES : errno;
-  ::_exit(127);
-}
-
-pid_t StartProgram(const InitPlan& plan) {
-  alignas(16) static std::array<char, kProgramStack> stack;
-  ProgramStart start{plan};
-  const pid_t program = ::clone(&BecomeProgram, stack.data() + stack.size(),
-                                CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
-  if (program >= 0 && start.error == 0) return program;
-  const char* why = ::strerrordesc_np(program < 0 ? errno : start.error);
-  Line line;
-  line << "sabia: execvp " << plan.argv[0] << ": " << (why == nullptr ? "?" : why);
-  line.Write(STDERR_FILENO);
-  ::_exit(1);
-}
-
-[[noreturn]] void Reap(pid_t program) {
-  // What the program inherited is its own to close: a reader of the output must see the end.
-  for (const int fd : {0, 1, 2}) ::close(fd);
-  while (true) {
-    int status = 0;
-    const pid_t ended = ::wait4(-1, &status, 0, nullptr);
-    if (ended < 0 && errno != EINTR) ::_exit(1);
-    if (ended != program) continue;
-    const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    Line line;
-    line << "{\"exit-code\": " << static_cast<std::uint64_t>(code) << "}";
-    line.Write(kStatusFd);
-    ::_exit(0);
-  }
+[[noreturn]] void BecomeInit(const InitPlan& plan) {
+  ::syscall(SYS_execveat, kInitFd, "", plan.init_argv.data(), plan.environment.data(),
+            AT_EMPTY_PATH);
+  Die("start", "PID 1");
 }
 
 }  // namespace
@@ -373,14 +325,11 @@ void RunInit(InitPlan& plan) {
   }
   Need(::chdir(plan.directory) == 0, "enter", plan.directory);
   ::setsid();
-  // The memory of PID 1 is a copy of the agent's, which knows more than the program may.
-  Need(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "close the memory of PID 1");
-  ::prctl(PR_SET_NAME, "sabia-init");
   KeepOnly(plan.capabilities);
   Line line;
   line << "ready " << pid_namespace;
   line.Write(kStatusFd);
-  Reap(StartProgram(plan));
+  BecomeInit(plan);
 }
 
 }  // namespace sabia::agent

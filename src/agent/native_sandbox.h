@@ -1,13 +1,14 @@
 // A sandbox that the agent makes itself, in one child, from the options that bubblewrap would get.
 //
-// The child is PID 1 of the sandbox and stays so: it makes the mounts, starts the program as PID 2,
-// reaps, and ends with the program, which ends every other process inside. Compared to bubblewrap
-// it saves the start of a program, a second process and hundreds of system calls (docs/adr). What
-// the program sees and may do is the same; a test compares the two.
+// The child makes the mounts, then becomes PID 1's own small program (init/main.cc), which starts
+// the job's as PID 2, reaps, and ends with it. Compared to bubblewrap it saves the start of a
+// program, a second process and hundreds of system calls (docs/adr). What the program sees and may
+// do is the same; a test compares the two. Until the child has become PID 1 it runs in our memory
+// and we wait: a copy would cost more than the rest of the sandbox.
 //
 // Promise: the kernel kills PID 1, and with it everything inside, when the starting thread dies.
-// Nothing of the engine is readable from inside: PID 1 is not dumpable, and holds no descriptor of
-// the agent. Threading: Start on the thread that lives as long as the agent. Errors: kUnimplemented
+// Nothing of the engine is readable from inside: PID 1 holds no memory and no descriptor of the
+// agent. Threading: Start on the thread that lives as long as the agent. Errors: kUnimplemented
 // for an option that only bubblewrap knows; others when the kernel refuses.
 // Neighbours: sandbox.h writes the options, program.h chooses between this and bubblewrap.
 #pragma once

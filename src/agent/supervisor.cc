@@ -375,7 +375,7 @@ int Supervisor::PollTimeoutMs() const {
 void Supervisor::Poll(const std::vector<int>& more_fds) {
   const int output = pump_ ? pump_->unheard() : -1;  // poll passes over -1
   const int notice = notice_ ? notice_->news() : -1;
-  std::vector<pollfd> items = {{link_.socket(), POLLIN, 0},
+  std::vector<pollfd> items = {{link_.pokes(), POLLIN, 0},
                                {signals_.get(), POLLIN, 0},
                                {output, POLLIN, 0},
                                {notice, POLLIN, 0}};

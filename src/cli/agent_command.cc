@@ -16,7 +16,7 @@
 namespace sabia::cli {
 namespace {
 
-int RunAgentProcess(const agent::AgentOptions& options) {
+agent::AgentEnd RunAgentProcess(const agent::AgentOptions& options) {
   env::PosixClock clock;
   const agent::ConnectS3 connect = MakeAgentS3(clock);
   const auto open_log = [&clock](const env::Path& stream_file) {
@@ -60,7 +60,8 @@ int ServeForks(const Invocation& invocation, const ServerOptions& options) {
       [&](const env::Path& directory) {
         agent::AgentOptions agent = OptionsOf(invocation, directory);
         if (shared) agent.paths.shared = &*shared;
-        return RunAgentProcess(agent);
+        const agent::AgentEnd end = RunAgentProcess(agent);
+        return fleet::Served{end.status, end.as_before};
       },
       [&](int pid) {
         if (shared) shared->Forget(pid);
@@ -87,7 +88,10 @@ void AddAgentCommand(CLI::App& app, Invocation& invocation) {
       // An agent has few threads, and they allocate little: a heap for each costs more than
       // sharing.
       ::mallopt(M_ARENA_MAX, 1);
-      if (!*serves) return RunAgentProcess(OptionsOf(invocation, *directory));
+      // What one instance has freed serves the next: given back, it would come in page by page.
+      ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
+      ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
+      if (!*serves) return RunAgentProcess(OptionsOf(invocation, *directory)).status;
       return ServeForks(invocation, *server);
     };
   });

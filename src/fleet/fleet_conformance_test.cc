@@ -18,6 +18,7 @@
 #include "fleet/posix/disk_instance_files.h"
 #include "fleet/posix/fork_server.h"
 #include "fleet/posix/local_launcher.h"
+#include "fleet/posix/pidfd.h"
 #include "fleet/testing/fake_fleet.h"
 
 namespace sabia::fleet::testing {
@@ -235,7 +236,9 @@ TEST(ForkServer, DISABLED_Serve) {
     (void)!::write(STDERR_FILENO, "oops\n", 5);
     // "crash" makes the whole server go, as a bug would.
     if (directory.filename() == "crash") ::kill(::getppid(), SIGKILL);
-    return 0;
+    (void)files.WriteAtomically(directory / "pid", std::to_string(::getpid()), {});
+    if (directory.filename() == "leak") (void)::open("/dev/null", O_RDONLY);
+    return Served{0, !directory.filename().native().starts_with("once")};
   }));
 }
 
@@ -244,11 +247,17 @@ std::vector<std::string> ServerCommand() {
           "--gtest_filter=ForkServer.DISABLED_Serve"};
 }
 
-// Until the process has ended.
-bool AwaitEnd(const ForkedAgent& agent) {
+bool AwaitReadable(int fd) {
   constexpr int kPatienceMs = 20'000;
-  pollfd item{agent.pidfd.get(), POLLIN, 0};
+  pollfd item{fd, POLLIN, 0};
   return ::poll(&item, 1, kPatienceMs) == 1;
+}
+
+// Until the process has ended, for it hears of nothing more to do.
+bool AwaitEnd(ForkedAgent& agent) {
+  if (!AwaitReadable(agent.line.get())) return false;
+  agent.line.Reset();
+  return AwaitReadable(agent.pidfd.get());
 }
 
 TEST(ForkServer, ForksAnAgentPerDirectoryInItsOwnSession) {
@@ -256,10 +265,37 @@ TEST(ForkServer, ForksAnAgentPerDirectoryInItsOwnSession) {
   ForkServer server(ServerCommand(), {});
   for (const char* name : {"a", "b"}) {
     std::filesystem::create_directory(home.path() / name);
-    const auto agent = server.Fork(home.path() / name);
+    auto agent = server.Fork(home.path() / name);
     ASSERT_TRUE(agent) << agent.error().message;
     ASSERT_TRUE(AwaitEnd(*agent));
     EXPECT_EQ(ReadSmall(home.path() / name / "sid"), std::to_string(agent->pid));
+    EXPECT_EQ(ReadSmall(home.path() / name / "agent.err"), "oops\n");
+  }
+}
+
+TEST(ForkServer, AFreeAgentServesTheNextDirectoryAndNothingOfTheLastIsLeft) {
+  env::TemporaryDirectory home;
+  for (const char* name : {"leak", "b", "once"})
+    std::filesystem::create_directory(home.path() / name);
+  ForkServer server(ServerCommand(), {});
+  auto agent = server.Fork(home.path() / "leak");
+  ASSERT_TRUE(agent) << agent.error().message;
+  for (const char* name : {"b", "once"}) {
+    ASSERT_TRUE(AwaitReadable(agent->line.get()));
+    ASSERT_EQ(Hear(agent->line.get()), LineNews::kFree);
+    EXPECT_EQ(Hear(agent->line.get()), LineNews::kNone);
+    std::set<std::string> open;  // 0, 1, 2 and the line
+    for (const auto& entry :
+         std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", agent->pid)))
+      open.insert(entry.path().filename());
+    EXPECT_EQ(open, (std::set<std::string>{"0", "1", "2", "3"}));
+    ASSERT_TRUE(ServeNext(agent->line.get(), home.path() / name));
+  }
+  ASSERT_TRUE(AwaitReadable(agent->pidfd.get()));
+  EXPECT_EQ(Hear(agent->line.get()), LineNews::kEnded);
+  EXPECT_FALSE(ServeNext(agent->line.get(), home.path() / "b"));
+  for (const char* name : {"leak", "b", "once"}) {
+    EXPECT_EQ(ReadSmall(home.path() / name / "pid"), std::to_string(agent->pid));
     EXPECT_EQ(ReadSmall(home.path() / name / "agent.err"), "oops\n");
   }
 }
@@ -269,7 +305,7 @@ TEST(ForkServer, IsStartedAgainWhenItDies) {
   ForkServer server(ServerCommand(), {});
   for (const char* name : {"crash", "a", "crash", "crash", "b"}) {
     std::filesystem::create_directory(home.path() / name);
-    const auto agent = server.Fork(home.path() / name);
+    auto agent = server.Fork(home.path() / name);
     ASSERT_TRUE(agent) << name << ": " << agent.error().message;
     ASSERT_TRUE(AwaitEnd(*agent));
   }
@@ -309,6 +345,56 @@ TEST(LocalLauncher, HearsOfTheEndOfForkedAgents) {
   }
   while (ended < kAgents) std::this_thread::yield();
   for (int i = 0; i < kAgents; ++i) EXPECT_FALSE((*launcher)->Runs(std::to_string(i)));
+}
+
+// Starts an agent, and waits until it is free or has ended.
+void ServeOne(LocalLauncher& launcher, std::atomic<int>& ended, const env::Path& directory) {
+  std::filesystem::create_directory(directory);
+  const int before = ended;
+  ASSERT_TRUE(launcher.Start({directory.filename(), directory}));
+  while (ended == before) std::this_thread::yield();
+  EXPECT_FALSE(launcher.Runs(directory.filename()));
+}
+
+TEST(LocalLauncher, GivesAnInstanceToAFreeAgentWhileThereIsOne) {
+  env::TemporaryDirectory home;
+  auto launcher =
+      LocalLauncher::Create({.command = {"/bin/false"}, .server_command = ServerCommand()});
+  std::atomic<int> ended = 0;
+  (*launcher)->OnExit([&](const std::string&) { ++ended; });
+  for (const char* name : {"a", "b", "once", "c"}) ServeOne(**launcher, ended, home.path() / name);
+  const auto pid = [&](const char* name) { return ReadSmall(home.path() / name / "pid"); };
+  EXPECT_EQ(pid("a"), pid("b"));
+  EXPECT_EQ(pid("a"), pid("once"));
+  EXPECT_NE(pid("a"), pid("c"));  // the first one went
+  EXPECT_NE(pid("c"), "");
+}
+
+TEST(LocalLauncher, DoesNotMissAFreeAgentThatWasKilled) {
+  env::TemporaryDirectory home;
+  auto launcher =
+      LocalLauncher::Create({.command = {"/bin/false"}, .server_command = ServerCommand()});
+  std::atomic<int> ended = 0;
+  (*launcher)->OnExit([&](const std::string&) { ++ended; });
+  ServeOne(**launcher, ended, home.path() / "a");
+  const int pid = std::stoi(ReadSmall(home.path() / "a" / "pid"));
+  const env::UniqueFd victim(::pidfd_open(pid, 0));
+  ASSERT_EQ(::kill(pid, SIGKILL), 0);
+  ASSERT_TRUE(AwaitReadable(victim.get()));
+  ServeOne(**launcher, ended, home.path() / "b");
+  EXPECT_NE(ReadSmall(home.path() / "b" / "pid"), std::to_string(pid));
+}
+
+TEST(LocalLauncher, FreeAgentsEndWithIt) {
+  env::TemporaryDirectory home;
+  auto launcher =
+      LocalLauncher::Create({.command = {"/bin/false"}, .server_command = ServerCommand()});
+  std::atomic<int> ended = 0;
+  (*launcher)->OnExit([&](const std::string&) { ++ended; });
+  ServeOne(**launcher, ended, home.path() / "a");
+  const env::UniqueFd agent(::pidfd_open(std::stoi(ReadSmall(home.path() / "a" / "pid")), 0));
+  launcher->reset();
+  EXPECT_TRUE(!agent || AwaitReadable(agent.get()));
 }
 
 TEST(LocalLauncher, ReportsAProgramThatIsNotThere) {

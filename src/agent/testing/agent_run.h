@@ -8,8 +8,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,7 +111,7 @@ class AgentRun {
           return std::make_unique<wire::FakeS3Client>(s3_root);
         },
         [](const env::Path& file) { return PlainLog::Open(file); }};
-    ::_exit(RunAgent({.directory = directory_, .paths = {}}, parts));
+    ::_exit(RunAgent({.directory = directory_, .paths = {}}, parts).status);
   }
 
   int Wait() {
@@ -143,11 +141,8 @@ class AgentRun {
 
   void Order(const model::Orders& orders) {
     Write("orders.json", json::serialize(orders.ToJson()));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    layout().socket().native().copy(address.sun_path, sizeof address.sun_path - 1);
-    const env::UniqueFd poke(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    ::sendto(poke.get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    const env::UniqueFd poke(::open(layout().poke().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    (void)!::write(poke.get(), "x", 1);
   }
 
   model::Report Report() {

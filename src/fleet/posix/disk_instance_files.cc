@@ -1,13 +1,10 @@
 #include "fleet/posix/disk_instance_files.h"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/log.h"
 #include "env/posix/empty_file.h"
@@ -146,16 +143,9 @@ Result<std::vector<std::string>> DiskInstanceFiles::List() {
 }
 
 void PokeAgent(const env::Path& directory) {
-  const auto parent = env::OpenFile(directory, O_PATH | O_DIRECTORY);
-  const env::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!parent || !socket) return;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/agent.sock",
-                parent->get());
-  // Losing a poke costs latency only, so the result does not matter.
-  (void)::sendto(socket.get(), "", 0, MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
-                 sizeof address);
+  // Losing a poke costs latency only, so nobody listening (ENXIO) and a full pipe are fine.
+  const auto pipe = env::OpenFile(directory / "agent.poke", O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
+  if (pipe) (void)!::write(pipe->get(), "", 1);
 }
 
 }  // namespace sabia::fleet

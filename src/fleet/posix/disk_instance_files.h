@@ -27,8 +27,7 @@ class DiskInstanceFiles final : public InstanceFiles {
   SpareDirectories spares_;
 };
 
-// An empty datagram to <directory>/agent.sock, which may be missing. Works for paths longer than a
-// socket address.
+// A byte into the pipe <directory>/agent.poke, which may be missing.
 void PokeAgent(const env::Path& directory);
 
 }  // namespace sabia::fleet

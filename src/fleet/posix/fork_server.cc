@@ -24,29 +24,35 @@ struct Answer {
   int error = 0;  // errno when pid is 0
 };
 
-// The descriptor rides on the message; -1 sends none.
-bool SendAnswer(int socket, Answer answer, int fd) {
+constexpr int kDescriptors = 2;  // of an agent: its pidfd and its line
+constexpr char kFree = 'f';
+// Where an agent has its line; above it lies nothing that must outlive an instance.
+constexpr int kLine = kForkServerSocket;
+
+// The descriptors ride on the message; an answer without a pid has none.
+bool SendAnswer(int socket, Answer answer, const std::array<int, kDescriptors>& fds = {}) {
   iovec data{&answer, sizeof answer};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fds)> control{};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
-  if (fd >= 0) {
+  if (answer.pid > 0) {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     cmsghdr* header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+    header->cmsg_len = CMSG_LEN(sizeof fds);
+    std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
   }
   return ::sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof answer;
 }
 
 Result<ForkedAgent> ReceiveAnswer(int socket) {
   Answer answer;
+  std::array<int, kDescriptors> fds = {-1, -1};
   iovec data{&answer, sizeof answer};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fds)> control{};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
@@ -58,54 +64,89 @@ Result<ForkedAgent> ReceiveAnswer(int socket) {
   } while (n < 0 && errno == EINTR);
   if (n != sizeof answer) return Fail(ErrorCode::kUnavailable, "the fork server has gone");
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  int fd = -1;
-  if (header != nullptr && header->cmsg_type == SCM_RIGHTS)
-    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-  ForkedAgent agent{answer.pid, env::UniqueFd(fd)};
-  if (agent.pid == 0 || !agent.pidfd) return FailErrno(answer.error, "failed to fork an agent");
+  if (header != nullptr && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN(sizeof fds)) {
+    std::memcpy(fds.data(), CMSG_DATA(header), sizeof fds);
+  }
+  ForkedAgent agent{answer.pid, env::UniqueFd(fds[0]), env::UniqueFd(fds[1])};
+  if (agent.pid == 0 || !agent.pidfd || !agent.line)
+    return FailErrno(answer.error, "failed to fork an agent");
   return agent;
 }
 
-// The rest of a child's life.
-[[noreturn]] void BecomeAgent(const env::Path& directory,
-                              const std::function<int(const env::Path&)>& run) {
-  ::close(kForkServerSocket);
-  ::setsid();
+// The next directory; "" when nobody will say one.
+env::Path ReceiveDirectory(int socket) {
+  std::array<char, PATH_MAX> directory{};
+  ssize_t n = 0;
+  do {
+    n = ::recv(socket, directory.data(), directory.size(), 0);
+  } while (n < 0 && errno == EINTR);
+  return n <= 0 ? std::string() : std::string(directory.data(), static_cast<std::size_t>(n));
+}
+
+Served ServeOne(const env::Path& directory, const std::function<Served(const env::Path&)>& run) {
   const int error_file =
       ::open((directory / "agent.err").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   if (error_file >= 0) {
     ::dup2(error_file, STDERR_FILENO);
     ::close(error_file);
   }
+  const Served served = run(directory);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);  // a signal that it left pending ends us now
+  return served;
+}
+
+// The rest of a child's life.
+[[noreturn]] void BecomeAgent(int line, env::Path directory,
+                              const std::function<Served(const env::Path&)>& run) {
+  ::dup3(line, kLine, O_CLOEXEC);
+  ::close_range(kLine + 1, ~0U, 0);  // the other end of the line among them
+  ::setsid();
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::_exit(run(directory));
+  while (true) {
+    const Served served = ServeOne(directory, run);
+    if (!served.again) ::_exit(served.status);
+    ::close_range(kLine + 1, ~0U, 0);
+    if (::send(kLine, &kFree, 1, MSG_NOSIGNAL) != 1) ::_exit(served.status);
+    directory = ReceiveDirectory(kLine);
+    if (directory.empty()) ::_exit(served.status);
+  }
 }
 
 void AnswerOne(int socket, const env::Path& directory,
-               const std::function<int(const env::Path&)>& run) {
+               const std::function<Served(const env::Path&)>& run) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    SendAnswer(socket, {0, errno});
+    return;
+  }
+  const env::UniqueFd daemons(ends[0]);
+  const env::UniqueFd agents(ends[1]);
   const pid_t pid = ::fork();
-  if (pid == 0) BecomeAgent(directory, run);
+  if (pid == 0) BecomeAgent(agents.get(), directory, run);
   if (pid < 0) {
-    SendAnswer(socket, {0, errno}, -1);
+    SendAnswer(socket, {0, errno});
     return;
   }
   // It is not reaped before the loop comes round again, so the pid is still its own.
   const env::UniqueFd pidfd(::pidfd_open(pid, 0));
   if (pidfd) {
-    SendAnswer(socket, {pid, 0}, pidfd.get());
+    SendAnswer(socket, {pid, 0}, {pidfd.get(), daemons.get()});
     return;
   }
   const int error = errno;
   ::kill(pid, SIGKILL);
-  SendAnswer(socket, {0, error}, -1);
+  SendAnswer(socket, {0, error});
 }
 
 }  // namespace
 
-int ServeForks(int socket, const std::function<int(const env::Path& directory)>& run,
+int ServeForks(int socket, const std::function<Served(const env::Path& directory)>& run,
                const std::function<void(int pid)>& ended_child) {
   sigset_t children;
   ::sigemptyset(&children);
@@ -123,11 +164,23 @@ int ServeForks(int socket, const std::function<int(const env::Path& directory)>&
       if (ended_child) ended_child(pid);
     }
     if (items[0].revents == 0) continue;
-    std::array<char, PATH_MAX> directory{};
-    const ssize_t n = ::recv(socket, directory.data(), directory.size(), 0);
-    if (n <= 0) return 0;  // the daemon has gone
-    AnswerOne(socket, std::string(directory.data(), static_cast<std::size_t>(n)), run);
+    const env::Path directory = ReceiveDirectory(socket);
+    if (directory.empty()) return 0;  // the daemon has gone
+    AnswerOne(socket, directory, run);
   }
+}
+
+LineNews Hear(int line) {
+  char news = 0;
+  const ssize_t n = ::recv(line, &news, 1, MSG_DONTWAIT);
+  if (n == 1 && news == kFree) return LineNews::kFree;
+  return n < 0 && (errno == EAGAIN || errno == EINTR) ? LineNews::kNone : LineNews::kEnded;
+}
+
+bool ServeNext(int line, const env::Path& directory) {
+  const std::string& path = directory.native();
+  return ::send(line, path.data(), path.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+         static_cast<ssize_t>(path.size());
 }
 
 ForkServer::~ForkServer() { Disconnect(); }

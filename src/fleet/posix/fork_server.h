@@ -2,9 +2,13 @@
 // again for each.
 //
 // Loading costs about ten milliseconds (50 shared libraries, 15,000 relocations); a fork of the
-// loaded, idle process half of one. The server is a child of the daemon and talks over a socket: a
-// message is the directory of an instance, the answer is a pid with its pidfd. It ends with the
-// daemon; agents are sessions of their own and run on. Agents are its children, so it reaps them.
+// loaded, idle process half of one, and its memory about another. The server is a child of the
+// daemon and talks over a socket: a message is the directory of an instance, the answer is a pid
+// with its pidfd and a line to the agent. It ends with the daemon; agents are sessions of their own
+// and run on. Agents are its children, so it reaps them.
+//
+// An agent whose process is as it was before says on its line that it is free, and serves the next
+// directory that it is told there. It ends when the line is closed: with the daemon, at the latest.
 #pragma once
 
 #include <functional>
@@ -17,12 +21,18 @@
 
 namespace sabia::fleet {
 
+// What an agent says when it has served a directory.
+struct Served {
+  int status = 0;      // exit status, if it ends now
+  bool again = false;  // its process is fit for another directory
+};
+
 // The server's side, called by main of the started program: answers on the socket until it is
 // closed, and returns the exit status. In each child, `run` is called with the directory, with
-// standard error going to <directory>/agent.err, and its result is the child's exit status.
-// `ended_child` is called in the server for each child that has ended. REQUIRES: the process has
-// one thread.
-int ServeForks(int socket, const std::function<int(const env::Path& directory)>& run,
+// standard error going to <directory>/agent.err; descriptors that it leaves are closed before it is
+// called again. `ended_child` is called in the server for each child that has ended. REQUIRES: the
+// process has one thread.
+int ServeForks(int socket, const std::function<Served(const env::Path& directory)>& run,
                const std::function<void(int pid)>& ended_child = {});
 
 // Where a server finds its socket.
@@ -31,7 +41,14 @@ inline constexpr int kForkServerSocket = 3;
 struct ForkedAgent {
   int pid = 0;
   env::UniqueFd pidfd;
+  env::UniqueFd line;  // a packet socket. Readable: the agent is free, or has ended
 };
+
+enum class LineNews { kNone, kFree, kEnded };
+// Takes the news off the line, if there are any.
+LineNews Hear(int line);
+// To a free agent: its next directory. False: it has ended.
+bool ServeNext(int line, const env::Path& directory);
 
 // The daemon's side. Threading: thread-safe; one fork at a time.
 class ForkServer {

@@ -4,7 +4,9 @@
 // daemon lives, a thread waits for the agents (pidfd) and tells the listener at once when one ends.
 // An agent gets no descriptor of the daemon's, a small environment, and <directory>/agent.err as
 // its standard error. It is forked from a server that is loaded once (fork_server.h), or, when that
-// does not work, started as a program of its own.
+// does not work, started as a program of its own. One that has served an instance and is fit for
+// more waits a moment for the next: it is given an instance only after it has said that it is done
+// with the one before, and from then on it counts as that one's.
 #pragma once
 
 #include <map>
@@ -46,15 +48,20 @@ class LocalLauncher final : public Launcher {
       : options_(std::move(options)), server_(options_.server_command, options_.environment) {}
   void WaitForChildren();
   void Reap(int pidfd);
+  void TakeFree(int line);
+  void DismissFree(std::size_t but);
 
   struct Child {
-    std::string id;
+    std::string id;  // "" while it is free
     int pid = 0;
     bool ours = false;  // our own child: to be reaped here
     env::UniqueFd pidfd;
+    env::UniqueFd line;  // to one that can serve again
   };
   Result<Child> Begin(const AgentName& agent);
   Result<Child> SpawnOne(const AgentName& agent);
+  bool GiveToFree(const AgentName& agent);
+  bool Listen(int fd);
   Status Watch(Child child);
 
   const LocalLauncherOptions options_;
@@ -63,7 +70,9 @@ class LocalLauncher final : public Launcher {
   env::UniqueFd stop_;
   std::mutex mutex_;
   std::map<int, Child> by_pidfd_;     // guarded by mutex_
+  std::map<int, int> by_line_;        // line → pidfd; guarded by mutex_
   std::map<std::string, int> by_id_;  // id → pidfd; guarded by mutex_. -1 while it is being started
+  std::vector<int> free_;             // pidfds, the longest free first; guarded by mutex_
   std::function<void(const std::string&)> listener_;
   std::thread thread_;
 };

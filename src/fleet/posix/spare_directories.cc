@@ -116,6 +116,10 @@ bool Empty(int directory, const char* name) {
          (info.st_size == 0 || ::ftruncate(fd.get(), 0) == 0);
 }
 
+std::int64_t Nanos(const timespec& time) {
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
 // What daemon and agent wrote beside the tree goes; files that every instance has serve again.
 bool Strip(int directory) {
   const auto entries = Entries(directory);
@@ -123,7 +127,10 @@ bool Strip(int directory) {
   // An order may have been given to an agent that never read it.
   if (std::find(entries->begin(), entries->end(), "orders.json") != entries->end()) return false;
   for (const std::string& name : *entries) {
-    if (name == "root" || name == "scratch" || name == "lock" || IsKept(name)) continue;
+    if (name == "root" || name == "scratch" || name == "lock" || name == "agent.poke" ||
+        IsKept(name)) {
+      continue;
+    }
     if (::unlinkat(directory, name.c_str(), 0) != 0) return false;
   }
   return std::all_of(kKeptFiles.begin(), kKeptFiles.end(),
@@ -138,6 +145,42 @@ bool SpareDirectories::MakePlace() {
   return made_;
 }
 
+SpareDirectories::Stamps SpareDirectories::StampsOf(int directory) {
+  Stamps out;
+  for (const model::TreeDirectory& known : model::kInstanceTree) {
+    struct stat info {};
+    const std::string path(known.path);
+    if (::fstatat(directory, path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
+    out.emplace_back(info.st_ino, Nanos(info.st_ctim));
+  }
+  return out;
+}
+
+bool SpareDirectories::AsNew(int directory) {
+  // Some kernels count time in steps of ten milliseconds: a change within the step of the one
+  // before leaves no trace. The report was written just now.
+  constexpr std::int64_t kSettledNanos = 1'000'000'000;
+  struct stat own {};
+  struct stat report {};
+  if (::fstat(directory, &own) != 0) return false;
+  if (::fstatat(directory, "report.json", &report, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  Stamps stamps = StampsOf(directory);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = as_new_.find(own.st_ino);
+    if (known != as_new_.end() && !stamps.empty() && known->second == stamps) return true;
+    if (known != as_new_.end()) as_new_.erase(known);
+  }
+  if (!Inspection(directory).AsNew()) return false;
+  const bool settled = std::all_of(stamps.begin(), stamps.end(), [&](const auto& stamp) {
+    return stamp.second + kSettledNanos < Nanos(report.st_mtim);
+  });
+  const std::lock_guard lock(mutex_);
+  if (settled && !stamps.empty() && as_new_.size() < 2 * kSparesMax)
+    as_new_[own.st_ino] = std::move(stamps);
+  return true;
+}
+
 bool SpareDirectories::Keep(const env::Path& directory) {
   const std::string name = directory.filename().native();
   {
@@ -147,7 +190,7 @@ bool SpareDirectories::Keep(const env::Path& directory) {
   const auto fd = env::OpenFile(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   const auto held = env::OpenFile(directory / "lock", O_RDONLY | O_NOFOLLOW);
   if (!fd || !held || ::flock(held->get(), LOCK_EX | LOCK_NB) != 0) return false;
-  if (!Inspection(fd->get()).AsNew() || !Strip(fd->get())) return false;
+  if (!AsNew(fd->get()) || !Strip(fd->get())) return false;
   if (::rename(directory.c_str(), (place_ / name).c_str()) != 0) return false;
   const std::lock_guard lock(mutex_);
   names_.push_back(name);

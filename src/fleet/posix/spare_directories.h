@@ -4,12 +4,16 @@
 //
 // Kept is only what nobody can tell from new: the directories of model/instance_tree.h with their
 // modes and owner, empty, without extended attributes or flags; the files of daemon and agent
-// beside them are emptied or removed. Spares are forgotten with the daemon, and removed by the
-// next: after power loss nobody knows what is in them.
+// beside them are emptied or removed. A directory that was found so is as new for as long as it has
+// not changed since, which its ctime tells. Spares are forgotten with the daemon, and removed by
+// the next: after power loss nobody knows what is in them.
 //
 // Threading: thread-safe.
 #pragma once
 
+#include <sys/types.h>
+
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -30,13 +34,18 @@ class SpareDirectories {
   bool Give(const env::Path& directory);
 
  private:
+  // When each directory of a tree changed last, and which it is.
+  using Stamps = std::vector<std::pair<ino_t, std::int64_t>>;
   bool MakePlace();
+  bool AsNew(int directory);
+  static Stamps StampsOf(int directory);
 
   env::Files& files_;
   const env::Path place_;
   std::mutex mutex_;
   bool made_ = false;               // guarded by mutex_
   std::vector<std::string> names_;  // guarded by mutex_
+  std::map<ino_t, Stamps> as_new_;  // by directory; guarded by mutex_
 };
 
 }  // namespace sabia::fleet

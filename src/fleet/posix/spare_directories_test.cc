@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <functional>
 
@@ -31,7 +32,7 @@ class Spares : public ::testing::Test {
       EXPECT_TRUE(files_.MakeDirectories(directory / path));
       EXPECT_EQ(::chmod((directory / path).c_str(), mode), 0);
     }
-    for (const char* file : {"spec.json", "report.json", "lock", "agent.err", "agent.sock"})
+    for (const char* file : {"spec.json", "report.json", "lock", "agent.err", "agent.poke"})
       Write(directory / file, std::string_view(file).ends_with(".json") ? "{}" : "");
     return directory;
   }
@@ -52,8 +53,9 @@ TEST_F(Spares, WhatIsAsGoodAsNewServesAgainWithoutItsFiles) {
   EXPECT_FALSE(*files_.Exists(old));
   const env::Path next = base_.path() / "b-1-1";
   EXPECT_TRUE(spares_.Give(next));
-  EXPECT_THAT(*files_.List(next), UnorderedElementsAre("root", "scratch", "lock", "agent.err",
-                                                       "spec.json", "report.json", "report.next"));
+  EXPECT_THAT(*files_.List(next),
+              UnorderedElementsAre("root", "scratch", "lock", "agent.err", "agent.poke",
+                                   "spec.json", "report.json", "report.next"));
   for (const char* file : {"agent.err", "spec.json", "report.json", "report.next"})
     EXPECT_EQ(files_.Read(next / file, 1 << 10).value_or("none"), "") << file;
   EXPECT_THAT(*files_.List(next / "scratch"), UnorderedElementsAre("tmp", "home"));
@@ -85,6 +87,28 @@ TEST_F(Spares, WhatTheProgramTouchedIsNotKept) {
     EXPECT_FALSE(spares_.Keep(directory)) << what;
     EXPECT_FALSE(spares_.Give(base_.path() / "next")) << what;
   }
+}
+
+// A kernel without fine time stamps may need a moment until a change shows.
+TEST_F(Spares, WhatServedBeforeIsLookedAtAsCloselyWhenItHasChanged) {
+  const env::Path directory = Ended("a-1-1");
+  const auto served_again = [&] {
+    timespec later{};
+    ::clock_gettime(CLOCK_REALTIME, &later);
+    later.tv_sec += 5;  // so that the stamps of the tree count as settled
+    const std::array<timespec, 2> times = {later, later};
+    ::utimensat(AT_FDCWD, (directory / "report.json").c_str(), times.data(), 0);
+    const bool kept = spares_.Keep(directory);
+    return kept && spares_.Give(directory);
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(served_again()) << i;
+  // A change that leaves the directory's names as they were.
+  EXPECT_EQ(::chmod((directory / "root/model").c_str(), 0777), 0);
+  EXPECT_FALSE(served_again());
+  EXPECT_EQ(::chmod((directory / "root/model").c_str(), 0755), 0);
+  EXPECT_TRUE(served_again());
+  Write(directory / "root/output/data/x", "x");
+  EXPECT_FALSE(served_again());
 }
 
 TEST_F(Spares, ExtendedAttributesAreSeen) {
