@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 
@@ -150,6 +151,20 @@ void Link::DrainPokes() {
   std::array<char, 64> ignored{};
   while (::recv(socket_.get(), ignored.data(), ignored.size(), MSG_DONTWAIT) >= 0) {
   }
+}
+
+std::optional<Path> Link::TakeCall() {
+  std::array<char, PATH_MAX> text{};
+  while (true) {
+    const ssize_t n = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
+    if (n < 0) return std::nullopt;
+    if (n > 0) return Path(std::string(text.data(), static_cast<std::size_t>(n)));
+  }
+}
+
+bool Link::Deserted() const {
+  struct stat info {};
+  return ::fstat(lock_.get(), &info) != 0 || info.st_nlink == 0;
 }
 
 std::optional<model::Orders> Link::NewOrders() {

@@ -85,9 +85,9 @@ constexpr std::array kFields = {
               "embedded data takes no room, and scratch space is the free space of the home's file "
               "system"},
     FieldRule{"ResourceConfig.VolumeKmsKeyId", kImmaterial, kNoKms},
-    FieldRule{
-        "ResourceConfig.KeepAlivePeriodInSeconds", kRefusedIfSet,
-        "warm pools are not implemented; leave it out or give 0 (a start takes milliseconds here)"},
+    FieldRule{"ResourceConfig.KeepAlivePeriodInSeconds", kHonoured,
+              "the instances wait so long for another job (warm-pools.md); not with spot, nor with "
+              "InstanceGroups"},
     FieldRule{"ResourceConfig.InstanceGroups[].InstanceType", kHonoured, "per group"},
     FieldRule{"ResourceConfig.InstanceGroups[].InstanceCount", kHonoured, "per group"},
     FieldRule{"ResourceConfig.InstanceGroups[].InstanceGroupName", kHonoured,

@@ -1,17 +1,15 @@
 #include "fleet/posix/disk_instance_files.h"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/log.h"
 #include "env/posix/empty_file.h"
 #include "env/posix/posix_files.h"
+#include "fleet/posix/agent_socket.h"
 
 namespace sabia::fleet {
 namespace {
@@ -90,7 +88,7 @@ Status DiskInstanceFiles::Give(const std::string& id, const model::Orders& order
   RETURN_IF_ERROR(files_.MakeDirectories(directory));
   RETURN_IF_ERROR(files_.WriteAtomically(directory / "orders.json",
                                          json::serialize(written.ToJson()), Volatile(0644)));
-  PokeAgent(directory);
+  (void)SendToAgent(directory, "");  // losing it costs latency only
   return {};
 }
 
@@ -143,19 +141,6 @@ Result<std::vector<std::string>> DiskInstanceFiles::List() {
   auto names = files_.List(paths_.instances());
   if (!names && names.error().code == ErrorCode::kNotFound) return std::vector<std::string>{};
   return names;
-}
-
-void PokeAgent(const env::Path& directory) {
-  const auto parent = env::OpenFile(directory, O_PATH | O_DIRECTORY);
-  const env::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!parent || !socket) return;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/agent.sock",
-                parent->get());
-  // Losing a poke costs latency only, so the result does not matter.
-  (void)::sendto(socket.get(), "", 0, MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
-                 sizeof address);
 }
 
 }  // namespace sabia::fleet

@@ -27,8 +27,4 @@ class DiskInstanceFiles final : public InstanceFiles {
   SpareDirectories spares_;
 };
 
-// An empty datagram to <directory>/agent.sock, which may be missing. Works for paths longer than a
-// socket address.
-void PokeAgent(const env::Path& directory);
-
 }  // namespace sabia::fleet

@@ -4,7 +4,8 @@
 // daemon lives, a thread waits for the agents (pidfd) and tells the listener at once when one ends.
 // An agent gets no descriptor of the daemon's, a small environment, and <directory>/agent.err as
 // its standard error. It is forked from a server that is loaded once (fork_server.h), or, when that
-// does not work, started as a program of its own.
+// does not work, started as a program of its own. One that waits after its work for another
+// instance is called by a datagram that names the directory.
 #pragma once
 
 #include <map>
@@ -55,6 +56,9 @@ class LocalLauncher final : public Launcher {
   };
   Result<Child> Begin(const AgentName& agent);
   Result<Child> SpawnOne(const AgentName& agent);
+  // Calls the waiting agent to the directory. False: a new one is needed.
+  bool Call(const AgentName& agent);
+  bool Watches(const WaitingAgent& waiting);
   Status Watch(Child child);
 
   const LocalLauncherOptions options_;
