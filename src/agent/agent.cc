@@ -7,6 +7,7 @@
 
 #include "agent/contract_files.h"
 #include "agent/supervisor.h"
+#include "agent/waiting_room.h"
 #include "base/log.h"
 #include "channels/mounts.h"
 #include "env/posix/posix_files.h"
@@ -31,24 +32,59 @@ bool HasOneThread() {
 
 bool HasNoChild() { return ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD; }
 
+// What of the process is made once, however many instances it serves.
+class Process {
+ public:
+  Process(const AgentOptions& options, const AgentParts& parts)
+      : options_(options), parts_(parts) {}
+
+  // The link when the agent stays.
+  std::optional<Link> Serve(Link link) {
+    AgentOptions own = options_;
+    own.directory = link.layout().directory();
+    const SharedSystem* shared = own.paths.shared;
+    if (shared != nullptr && (!shared->Fits(link.spec()) || !WriteShared(*shared, link.spec())))
+      own.paths.shared = nullptr;
+    // Of the engine's mounts only those of channels and of a system of its own are the job's.
+    if (own.paths.shared == nullptr || !link.spec().channels.empty()) EnterMounts();
+    Supervisor supervisor(own, parts_, std::move(link), no_mounts_);
+    if (!supervisor.Run()) return std::nullopt;
+    return std::move(supervisor).TakeLink();
+  }
+
+  bool as_before() const { return !entered_ && HasOneThread() && HasNoChild(); }
+
+ private:
+  // First of all, because a user namespace can only be made while there is one thread.
+  void EnterMounts() {
+    if (entered_) return;
+    entered_ = true;
+    if (const Status entered = channels::EnterMountNamespace(); !entered)
+      no_mounts_ = entered.error().message;
+  }
+
+  const AgentOptions& options_;
+  const AgentParts& parts_;
+  bool entered_ = false;
+  std::string no_mounts_;
+};
+
 }  // namespace
 
 AgentEnd RunAgent(const AgentOptions& options, const AgentParts& parts) {
+  Process process(options, parts);
   auto link = Link::Open(Layout(options.directory));
-  if (!link) {
-    LogError("agent: {}", link.error().message);
-    return {.status = 1};
+  while (link) {
+    std::optional<Link> done = process.Serve(std::move(*link));
+    if (!done) return {.as_before = process.as_before()};
+    const auto next = AwaitCall(*done, parts.clock);
+    if (!next) return {};
+    link = Link::Open(Layout(*next));
+    if (link) MoveIn(done->layout(), link->layout());
+    // Here the lock of the old directory is given up: from now on it is nobody's.
   }
-  AgentOptions own = options;
-  const SharedSystem* shared = own.paths.shared;
-  if (shared != nullptr && (!shared->Fits(link->spec()) || !WriteShared(*shared, link->spec())))
-    own.paths.shared = nullptr;
-  // Of the engine's mounts only those of channels and of a system of its own are the job's. First,
-  // because a user namespace can only be made while there is one thread.
-  const bool mounts = own.paths.shared == nullptr || !link->spec().channels.empty();
-  const Status entered = mounts ? channels::EnterMountNamespace() : Status();
-  Supervisor(own, parts, std::move(*link), entered ? std::string() : entered.error().message).Run();
-  return {.as_before = !mounts && HasOneThread() && HasNoChild()};
+  LogError("agent: {}", link.error().message);
+  return {.status = 1};
 }
 
 }  // namespace sabia::agent

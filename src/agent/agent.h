@@ -6,6 +6,9 @@
 // so the daemon may die and come back at any moment. When the agent itself dies, the kernel ends
 // the program and forgets the mounts; the free lock tells the daemon.
 //
+// An agent of a job that keeps its instances alive stays after its last report, and may be called
+// to the directory of another instance, of another job (waiting_room.h).
+//
 // Threading: RunAgent is called on the main thread of a process of its own, before any other thread
 // exists; again only when the call before says that the process is fit for it.
 #pragma once

@@ -5,7 +5,10 @@
 //     report.next                where the directory serves again: takes the second report
 //     <listing files>            of channels, named by the spec
 //     metrics.log                JSON lines {"name","value","time"}; the daemon reads it by offset
-//     agent.poke                 FIFO: the daemon pokes the agent
+//     agent.poke                 FIFO: the daemon pokes the agent, or calls one that waits to the
+//                                directory that it names
+//     agent.err                  standard error of the agent
+//     cache/                     /opt/ml/sagemaker/warmpoolcache; goes with the agent
 //     root/                      what the program sees as /opt/ml
 //       input/config/ input/data/<channel> model/ output/{data,metrics/sagemaker} checkpoints/
 //       code/
@@ -47,6 +50,8 @@ class Layout {
   Path next_report() const { return directory_ / "report.next"; }
   Path lock() const { return directory_ / "lock"; }
   Path poke() const { return directory_ / "agent.poke"; }
+  Path errors() const { return directory_ / "agent.err"; }
+  Path cache() const { return directory_ / "cache"; }
   Path metrics_log() const { return directory_ / "metrics.log"; }
   Path root() const { return directory_ / "root"; }
   Path scratch() const { return directory_ / "scratch"; }
@@ -86,6 +91,8 @@ inline constexpr char kOptMl[] = "/opt/ml";
 // For AWS clients in the sandbox: AWS_DATA_PATH and AWS_CA_BUNDLE.
 inline constexpr char kClientData[] = "/opt/sabia/aws-models";
 inline constexpr char kCaBundle[] = "/opt/sabia/ca-bundle.pem";
+// What jobs of a warm pool hand on to each other.
+inline constexpr char kWarmPoolCache[] = "/opt/ml/sagemaker/warmpoolcache";
 inline constexpr char kSandboxBin[] = "/opt/sabia/bin";
 
 }  // namespace sabia::agent

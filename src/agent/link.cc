@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 
@@ -162,6 +163,25 @@ void Link::DrainPokes() {
   std::array<char, 64> ignored{};
   while (::read(pokes_.get(), ignored.data(), ignored.size()) > 0) {
   }
+}
+
+std::optional<Path> Link::TakeCall() {
+  std::array<char, 2 * PIPE_BUF> bytes{};
+  const ssize_t n = ::read(pokes_.get(), bytes.data(), bytes.size());
+  if (n <= 0) return std::nullopt;
+  std::string_view text(bytes.data(), static_cast<std::size_t>(n));
+  // Pokes are bytes of zero. Of several calls the last one counts: the others were given up.
+  const std::size_t end = text.rfind('\n');
+  if (end == text.npos) return std::nullopt;
+  text = text.substr(0, end);
+  const std::size_t before = text.find_last_of(std::string_view("\0\n", 2));
+  if (before != text.npos) text.remove_prefix(before + 1);
+  return Path(text);
+}
+
+bool Link::Deserted() const {
+  struct stat info {};
+  return ::fstat(lock_.get(), &info) != 0 || info.st_nlink == 0;
 }
 
 std::optional<model::Orders> Link::NewOrders() {

@@ -21,6 +21,7 @@ class Link {
   static Result<Link> Open(const Layout& layout);
 
   const model::InstanceSpec& spec() const { return spec_; }
+  const Layout& layout() const { return layout_; }
 
   // Writes the report, without a word to the daemon, which reads it when it looks next.
   Status Write(const model::Report& report);
@@ -33,6 +34,9 @@ class Link {
   // Readable when the daemon poked us.
   int pokes() const { return pokes_.get(); }
   void DrainPokes();
+  // Of an agent that waits: the directory that it is called to, if any. Pokes are drained.
+  std::optional<Path> TakeCall();
+  bool Deserted() const;  // the directory was removed
   // The orders, when the file changed since the last call. A file that cannot be read is treated as
   // unchanged.
   std::optional<model::Orders> NewOrders();

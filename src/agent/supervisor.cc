@@ -68,7 +68,7 @@ Supervisor::Supervisor(const AgentOptions& options, const AgentParts& parts, Lin
 
 Supervisor::~Supervisor() = default;
 
-void Supervisor::Run() {
+bool Supervisor::Run() {
   Status ready = Prepare();
   if (ready && !stopping()) ready = StartProgram();
   if (ready && program_.started()) {
@@ -79,10 +79,12 @@ void Supervisor::Run() {
     CHECK(!report_.error.empty());
   }
   CleanUp();
+  report_.stays = instance_.spec.stays && !machine_ends_ && !abandoned_ && !stream_hangs_;
   Enter(AgentPhase::kDone);
   // A worker that hangs in a network call cannot be joined; nothing of the instance depends on it
   // any more.
   if (abandoned_ || stream_hangs_) ::_exit(0);
+  return report_.stays;
 }
 
 Status Supervisor::Prepare() {
@@ -386,6 +388,7 @@ void Supervisor::Poll(const std::vector<int>& more_fds) {
   if ((items[1].revents & POLLIN) != 0) {
     signalfd_siginfo ignored{};
     (void)!::read(signals_.get(), &ignored, sizeof ignored);
+    machine_ends_ = true;
     BeginStop(StopReason::kInterrupted, std::nullopt);  // the machine shuts down
   }
   if (items[3].revents != 0) HearNotice();

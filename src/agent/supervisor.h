@@ -26,8 +26,9 @@ class Supervisor {
              std::string no_mounts);
   ~Supervisor();
 
-  // To the final report.
-  void Run();
+  // To the final report. Whether the agent stays: nothing of the instance is left in this process.
+  bool Run();
+  Link TakeLink() && { return std::move(link_); }
 
  private:
   struct Stop {
@@ -106,6 +107,7 @@ class Supervisor {
   std::vector<std::string> hook_notes_;
   std::vector<std::string> machine_notes_;
   bool stream_hangs_ = false;  // requests of streamed channels still run
+  bool machine_ends_ = false;  // we were told by SIGTERM
   bool abandoned_ = false;     // a worker hangs in a call that nobody waits for any more
 };
 

@@ -86,9 +86,9 @@ constexpr std::array kFields = {
     FieldRule{"ResourceConfig.VolumeKmsKeyId", kImmaterial,
               "kept and echoed, with a note on the job: volumes are directories of this machine, and "
               "encrypted when its disk is"},
-    FieldRule{
-        "ResourceConfig.KeepAlivePeriodInSeconds", kRefusedIfSet,
-        "warm pools are not implemented; leave it out or give 0 (a start takes milliseconds here)"},
+    FieldRule{"ResourceConfig.KeepAlivePeriodInSeconds", kHonoured,
+              "the instances wait so long for another job (warm-pools.md); not with spot, nor with "
+              "InstanceGroups"},
     FieldRule{"ResourceConfig.InstanceGroups[].InstanceType", kHonoured, "per group"},
     FieldRule{"ResourceConfig.InstanceGroups[].InstanceCount", kHonoured, "per group"},
     FieldRule{"ResourceConfig.InstanceGroups[].InstanceGroupName", kHonoured,

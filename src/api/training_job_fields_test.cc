@@ -92,13 +92,11 @@ TEST(TrainingJobFields, RefusalNamesTheMemberWithItsIndex) {
 
 TEST(TrainingJobFields, ValuesThatSayNothingAreAccepted) {
   EXPECT_EQ(Refused(R"({"RemoteDebugConfig":{"EnableRemoteDebug":false},
-                        "ResourceConfig":{"KeepAlivePeriodInSeconds":0},
+                        "ResourceConfig":{"KeepAlivePeriodInSeconds":60},
                         "DebugRuleConfigurations":[],"ProfilerRuleConfigurations":[]})"),
             "");
   EXPECT_TRUE(Refused(R"({"RemoteDebugConfig":{"EnableRemoteDebug":true}})")
                   .starts_with("RemoteDebugConfig.EnableRemoteDebug is not supported"));
-  EXPECT_TRUE(Refused(R"({"ResourceConfig":{"KeepAlivePeriodInSeconds":60}})")
-                  .starts_with("ResourceConfig.KeepAlivePeriodInSeconds is not supported"));
 }
 
 TEST(TrainingJobFields, EachRefusedMemberIsRefused) {

@@ -135,6 +135,22 @@ AwsResult<void> CheckLimits(const json::object& request) {
   return {};
 }
 
+AwsResult<void> CheckKeepAlive(const json::object& request) {
+  const json::object& resources = *FindObject(request, "ResourceConfig");
+  if (GetInt(resources, "KeepAlivePeriodInSeconds") == 0) return {};
+  if (GetBool(request, "EnableManagedSpotTraining")) {
+    return RefuseValidation(
+        "Invalid KeepAlivePeriodInSeconds. It is not supported when EnableManagedSpotTraining is "
+        "set to true: spot instances are not retained in a warm pool");
+  }
+  if (FindArray(resources, "InstanceGroups") != nullptr) {
+    return RefuseValidation(
+        "Invalid KeepAlivePeriodInSeconds. It is not supported with InstanceGroups: heterogeneous "
+        "clusters are not retained in a warm pool");
+  }
+  return {};
+}
+
 AwsResult<void> CheckLocalPath(const json::object& request, std::string_view structure) {
   const json::object* config = FindObject(request, structure);
   const auto path = config == nullptr ? std::nullopt : FindString(*config, "LocalPath");
@@ -192,6 +208,7 @@ AwsResult<void> CheckRequest(const json::object& request) {
   RETURN_IF_ERROR(CheckAlgorithm(request));
   RETURN_IF_ERROR(CheckResources(request));
   RETURN_IF_ERROR(CheckLimits(request));
+  RETURN_IF_ERROR(CheckKeepAlive(request));
   RETURN_IF_ERROR(CheckChannels(request));
   RETURN_IF_ERROR(CheckLocalPath(request, "CheckpointConfig"));
   RETURN_IF_ERROR(CheckLocalPath(request, "DebugHookConfig"));

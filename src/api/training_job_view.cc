@@ -75,9 +75,17 @@ void AddTimes(const model::TrainingJob& job, json::object& out) {
   if (billable && *billable > Seconds(0)) out["BillableTimeInSeconds"] = billable->count();
 }
 
+json::object WarmPoolStatus(const model::WarmPool& pool, WallTime now) {
+  json::object out{{"Status", Name(pool.state)}};
+  if (pool.retained_from)
+    out["ResourceRetainedBillableTimeInSeconds"] = model::RetainedTime(pool, now).count();
+  if (!pool.reused_by.empty()) out["ReusedByJob"] = pool.reused_by;
+  return out;
+}
+
 }  // namespace
 
-json::object DescribeView(const model::TrainingJob& job) {
+json::object DescribeView(const model::TrainingJob& job, WallTime now) {
   json::object out;
   out["TrainingJobName"] = job.name;
   out["TrainingJobArn"] = job.arn;
@@ -95,10 +103,11 @@ json::object DescribeView(const model::TrainingJob& job) {
   out["SecondaryStatusTransitions"] = Transitions(job);
   if (!job.final_metrics.empty()) out["FinalMetricDataList"] = FinalMetrics(job);
   out["ProfilingStatus"] = ProfilingStatus(job.request);
+  if (job.warm_pool) out["WarmPoolStatus"] = WarmPoolStatus(*job.warm_pool, now);
   return out;
 }
 
-json::object SummaryView(const model::TrainingJob& job) {
+json::object SummaryView(const model::TrainingJob& job, WallTime now) {
   json::object out{{"TrainingJobName", job.name},
                    {"TrainingJobArn", job.arn},
                    {"CreationTime", ToUnixSeconds(job.created)}};
@@ -106,6 +115,7 @@ json::object SummaryView(const model::TrainingJob& job) {
   out["LastModifiedTime"] = ToUnixSeconds(job.modified);
   out["TrainingJobStatus"] = model::PrimaryStatus(job.phase);
   out["SecondaryStatus"] = job.secondary_status;
+  if (job.warm_pool) out["WarmPoolStatus"] = WarmPoolStatus(*job.warm_pool, now);
   return out;
 }
 

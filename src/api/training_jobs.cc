@@ -49,6 +49,20 @@ std::optional<WallTime> TimeOf(const json::object& request, std::string_view mem
   return FromUnixSeconds(*seconds);
 }
 
+// Nearly no job does, so the others need not be decoded.
+bool MayHavePool(const store::Resource& row) {
+  return row.document.find("\"warm_pool\"") != row.document.npos;
+}
+
+void FilterByPool(std::string_view status, store::ListQuery& query) {
+  query.filter_identity = "WarmPoolStatusEquals=" + std::string(status);
+  query.filter = [status = std::string(status)](const store::Resource& row) {
+    if (!MayHavePool(row)) return false;
+    const auto job = store::TrainingJobOf(row);
+    return job && job->warm_pool && Name(job->warm_pool->state) == status;
+  };
+}
+
 store::ListQuery QueryOf(const json::object& request) {
   store::ListQuery query;
   query.kind = store::Kind::kTrainingJob;
@@ -66,6 +80,7 @@ store::ListQuery QueryOf(const json::object& request) {
   query.limit = static_cast<std::size_t>(
       GetInt(request, "MaxResults", static_cast<std::int64_t>(model::kListPageDefault)));
   query.token = GetString(request, "NextToken");
+  if (const auto status = FindString(request, "WarmPoolStatusEquals")) FilterByPool(*status, query);
   return query;
 }
 
@@ -167,22 +182,22 @@ AwsResult<wire::EncodedAnswer> TrainingJobs::Describe(const wire::CallContext& c
                                                     : Pass(row.error());
   // A job that waits is shown as waiting from then on, without a change of its record.
   const bool aged = context.now >= row->created + model::kShowWaitingAfter;
+  const auto encode = [&]() -> AwsResult<wire::EncodedAnswer> {
+    ASSIGN_OR_RETURN(model::TrainingJob job, Decode(*row));
+    if (aged) model::ShowWaiting(job, context.now);
+    return std::make_shared<const std::string>(json::serialize(DescribeView(job, context.now)));
+  };
+  if (MayHavePool(*row)) return encode();  // what it says may change with the time
   return described_.Get(
-      {name, row->document, aged}, [&](std::string_view) -> AwsResult<wire::EncodedAnswer> {
-        ASSIGN_OR_RETURN(model::TrainingJob job, Decode(*row));
-        if (aged) model::ShowWaiting(job, context.now);
-        return std::make_shared<const std::string>(json::serialize(DescribeView(job)));
-      });
+      {name, row->document, aged}, [&](std::string_view) { return encode(); });
 }
 
 TrainingJobs::Answer TrainingJobs::List(const wire::CallContext& context,
                                         const json::object& request) {
   json::array summaries;
   json::object out;
-  // No job has a warm pool or a training plan (both are refused at create), so no job matches these
-  // filters.
-  const bool matches_none =
-      request.contains("WarmPoolStatusEquals") || request.contains("TrainingPlanArnEquals");
+  // No job has a training plan (refused at create), so no job matches this filter.
+  const bool matches_none = request.contains("TrainingPlanArnEquals");
   if (!matches_none) {
     const auto page = resources_.List(QueryOf(request));
     if (!page && page.error().code == ErrorCode::kInvalidArgument) {
@@ -192,7 +207,7 @@ TrainingJobs::Answer TrainingJobs::List(const wire::CallContext& context,
     for (const store::Resource& row : page->rows) {
       ASSIGN_OR_RETURN(model::TrainingJob job, Decode(row));
       model::ShowWaiting(job, context.now);
-      summaries.push_back(SummaryView(job));
+      summaries.push_back(SummaryView(job, context.now));
     }
     if (!page->next_token.empty()) out["NextToken"] = page->next_token;
   }
@@ -216,6 +231,31 @@ TrainingJobs::Answer TrainingJobs::Stop(const wire::CallContext& context,
   return json::object{};
 }
 
+namespace {
+
+// Whether it changes; 0 gives the instances back.
+AwsResult<bool> UpdateKeepAlive(std::int64_t seconds, const json::object& request,
+                                model::TrainingJob& job) {
+  if (!model::HoldsPool(job)) {
+    const std::string_view status = job.warm_pool ? Name(job.warm_pool->state) : "none";
+    return RefuseValidation(
+        "KeepAlivePeriodInSeconds can be updated only while the warm pool of the training job is "
+        "in status Available; training job '{}' is in status {}, its warm pool in status {}",
+        job.name, model::PrimaryStatus(job.phase), status);
+  }
+  if (request.contains("ProfilerConfig")) {
+    return RefuseValidation(
+        "The request was rejected because the training job is in status {}: ProfilerConfig cannot "
+        "be updated with KeepAlivePeriodInSeconds",
+        model::PrimaryStatus(job.phase));
+  }
+  if (job.KeepAlive() == Seconds(seconds)) return false;
+  job.request.Edit()["ResourceConfig"].as_object()["KeepAlivePeriodInSeconds"] = seconds;
+  return true;
+}
+
+}  // namespace
+
 TrainingJobs::Answer TrainingJobs::Update(const wire::CallContext& context,
                                           const json::object& request) {
   ASSIGN_OR_RETURN(const Stored before, Load(NameOf(request)));
@@ -223,11 +263,12 @@ TrainingJobs::Answer TrainingJobs::Update(const wire::CallContext& context,
       FieldRule{"ProfilerRuleConfigurations", Treatment::kRefusedIfSet,
                 "Profiler rule jobs are not implemented"},
       FieldRule{"RemoteDebugConfig.EnableRemoteDebug", Treatment::kRefusedIfSet,
-                "sessions through Systems Manager are not implemented"},
-      FieldRule{"ResourceConfig.KeepAlivePeriodInSeconds", Treatment::kRefused,
-                "it can be changed only while a warm pool is Available, and this job has none"}};
+                "sessions through Systems Manager are not implemented"}};
   RETURN_IF_ERROR(RefuseUnsupportedFields(kRules, request));
   RETURN_IF_ERROR(Change(context, before.job.name, [&](model::TrainingJob& job) -> AwsResult<bool> {
+    if (const json::object* resources = FindObject(request, "ResourceConfig")) {
+      return UpdateKeepAlive(GetInt(*resources, "KeepAlivePeriodInSeconds"), request, job);
+    }
     const std::string_view status = model::PrimaryStatus(job.phase);
     if (status != "InProgress") {
       return RefuseValidation("The request was rejected because the training job is in status {}.",
@@ -245,6 +286,13 @@ TrainingJobs::Answer TrainingJobs::Update(const wire::CallContext& context,
 
 TrainingJobs::Answer TrainingJobs::Delete(const json::object& request) {
   ASSIGN_OR_RETURN(const Stored stored, Load(NameOf(request)));
+  if (model::HoldsPool(stored.job)) {
+    return wire::Refuse(
+        "ResourceInUse", 400,
+        "The training job {} cannot be deleted because it retains a warm pool in status Available. "
+        "Update KeepAlivePeriodInSeconds to 0 to terminate it, or wait until it has ended.",
+        stored.job.arn);
+  }
   if (!model::IsTerminal(stored.job.phase) || stored.row.live) {
     return wire::Refuse(
         "ResourceInUse", 400,

@@ -364,8 +364,7 @@ TEST_F(TrainingJobsTest, UpdateChangesTheProfilerAndRefusesTheRestByName) {
   EXPECT_TRUE(
       Refusal("sagemaker", "UpdateTrainingJob", R"({"TrainingJobName":"u",
       "ResourceConfig":{"KeepAlivePeriodInSeconds":60}})")
-          .starts_with(
-              "ValidationException: ResourceConfig.KeepAlivePeriodInSeconds is not supported"));
+          .starts_with("ValidationException: KeepAlivePeriodInSeconds can be updated only while"));
   Finish("u", model::TrainingPhase::kFailed);
   EXPECT_EQ(
       Refusal("sagemaker", "UpdateTrainingJob", R"({"TrainingJobName":"u","ProfilerConfig":{}})"),

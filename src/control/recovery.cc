@@ -27,6 +27,8 @@ Status TrainingController::Recover() {
     leased.insert(row.name);
     auto record = ParseDocument<model::InstanceRecord>(row);
     if (!record) return Wrap(record.error(), "failed to read instance '" + row.name + "': ");
+    // There an agent may still wait that is to go on here.
+    if (!record->predecessor.empty()) leased.insert(record->predecessor);
     leases[record->job_name].push_back(std::move(*record));
   }
   std::map<std::string, WallTime> created;
@@ -39,6 +41,9 @@ Status TrainingController::Recover() {
       continue;
     }
     created[row.name] = record->created;
+    // Before any job that waits for instances is looked at.
+    if (model::HoldsPool(*record))
+      pools_.Offer(row.name, plan::PoolKeysOf(*record), *record->warm_pool->retained_from);
     const bool queued =
         record->phase == model::TrainingPhase::kQueued && !leases.contains(row.name);
     if (queued) {

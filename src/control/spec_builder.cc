@@ -133,6 +133,8 @@ void FillData(const SpecInput& input, model::InstanceSpec& spec) {
   if (const json::object* resources = FindObject(request, "ResourceConfig")) {
     spec.volume_bytes = GetInt(*resources, "VolumeSizeInGB") << 30;
   }
+  spec.stays = input.job.KeepAlive() > Seconds(0) && !input.job.IsSpot();
+  spec.keeps_cache = spec.stays || !input.self.predecessor.empty();
   // A limit of zero would mean none; the planner does not place a job that has nothing left.
   if (const auto left = plan::RunTimeLeft(input.job)) spec.run_limit = std::max(*left, Millis(1));
 }

@@ -166,6 +166,8 @@ void TrainingController::Settle(const std::string& name, Job& job, bool again) {
     market_queue_.erase({place->second, name});
     market_waiting_.erase(place);
   }
+  SettlePool(name, work);
+  if (!job.pool.empty()) SettlePromise(name, job);
   if (work.ticket && !work.granted) {
     if (!job.grant) {
       Wait(job, work.job, *work.ticket);
@@ -222,11 +224,7 @@ void TrainingController::Wait(Job& job, const model::TrainingJob& record,
 }
 
 void TrainingController::Admit() {
-  for (const std::string& name : capacity_.Admit()) {
-    Job& job = JobNamed(name);
-    job.grant = true;
-    MakeReady(name);
-    to_tell_ = capacity_.waiting() > 0;  // others have moved up
+  while (!capacity_.Next().empty() && AdmitNext(std::string(capacity_.Next()))) {
   }
   ForgetWaiting();
 }
@@ -322,6 +320,9 @@ void TrainingController::Look(const std::string& name, Job& job) {
   work.waited = job.waited;
   work.waits_for = capacity_.WaitReason(name);
   work.market_place = MarketPlace(name);
+  work.pool = job.pool;
+  work.near_miss = job.near_miss;
+  work.pool_wanted = job.yields;
   job.stale_record = job.stale_instances = job.grant = false;
   ++in_flight_;
   // std::function wants to be copied, a unique_ptr does not.
@@ -356,10 +357,7 @@ void TrainingController::CollectGarbage() {
                                garbage_.begin() + static_cast<std::ptrdiff_t>(count));
   garbage_.erase(garbage_.begin(), garbage_.begin() + static_cast<std::ptrdiff_t>(count));
   sweeping_ = true;
-  executor_.Submit([this, ids = std::move(ids)] {
-    worker_.RemoveDirectories(ids);
-    inbox_.Swept();
-  });
+  executor_.Submit([this, ids = std::move(ids)] { inbox_.Swept(worker_.RemoveDirectories(ids)); });
 }
 
 Millis TrainingController::UntilNext() {

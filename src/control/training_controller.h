@@ -27,6 +27,7 @@
 #include "control/inbox.h"
 #include "control/training_worker.h"
 #include "fleet/capacity.h"
+#include "fleet/pool_board.h"
 
 namespace sabia::control {
 
@@ -82,9 +83,18 @@ class TrainingController {
     bool grant = false;
     bool waited = false;      // it was not granted at once
     bool told = false;        // its record says that it waits
+    bool yields = false;      // its instances wait, and others need the room
+    std::string pool;         // granted were the instances that this job left
+    std::string near_miss;
+    bool keys_known = false;
+    std::optional<plan::PoolKeys> keys;  // nothing: it may not use pools
     WallTime tells_at;        // when it should
     int wakes = 0;            // commits heard of since the look began
     std::uint64_t timer = 0;  // sequence number of its only valid timer
+  };
+  struct Keeper {
+    plan::PoolKeys keys;
+    bool placed = false;  // it has, or had, instances
   };
   struct Timer {
     WallTime due;
@@ -100,6 +110,15 @@ class TrainingController {
   void Absorb(std::unique_ptr<JobWork> work);
   void Settle(const std::string& name, Job& job, bool again);
   void Admit();
+  bool AdmitNext(const std::string& name);
+  void Grant(const std::string& name, Job& job);
+  // Of the job at the head of the queue. False: they have to be read first.
+  bool LearnKeys(const std::string& name, Job& job);
+  // A running job that may leave a pool of this kind is being looked at.
+  bool PoolMayCome(const plan::PoolKeys& keys) const;
+  void GiveUpPools();
+  void SettlePool(const std::string& name, const JobWork& work);
+  void SettlePromise(const std::string& name, Job& job);
   void ForgetWaiting();
   void Arm(const std::string& name, Job& job, WallTime due);
   void FireTimers();
@@ -127,6 +146,10 @@ class TrainingController {
 
   // Confined to the loop.
   fleet::Capacity capacity_;
+  fleet::PoolBoard pools_;                          // of jobs that have ended
+  std::map<std::string, Keeper> keepers_;           // jobs that will leave theirs
+  std::map<std::string, std::string> promised_;     // whose pool → who gets it
+  std::set<std::string> yielding_;                  // whose pools are being given up
   std::map<std::string, Job> jobs_;
   std::map<std::string, std::string, std::less<>> job_of_uid_;
   std::set<std::string> running_;  // jobs with instances

@@ -45,9 +45,14 @@ JobWork::Instance NewInstance(const model::InstanceRecord& record, std::int64_t 
   return instance;
 }
 
-std::vector<std::string> IdsOf(const std::vector<JobWork::Instance>& instances) {
+// With those whose agents went on here, unless they are known to have left.
+std::vector<std::string> DirectoriesOf(const std::vector<JobWork::Instance>& instances) {
   std::vector<std::string> ids;
-  for (const JobWork::Instance& instance : instances) ids.push_back(instance.view.record.id);
+  for (const JobWork::Instance& instance : instances) {
+    ids.push_back(instance.view.record.id);
+    if (!instance.view.record.predecessor.empty() && !instance.predecessor_left)
+      ids.push_back(instance.view.record.predecessor);
+  }
   return ids;
 }
 
@@ -90,10 +95,15 @@ void TrainingWorker::Run(JobWork& work) {
     }
     if (work.revision == 0) return RemoveStrays(work);
     if (work.stale_instances) Observe(work);
-    const plan::TrainingSnapshot seen = Snapshot(work);
-    std::optional<plan::Action> action = plan::NextStep(seen, settings_.rules);
+    const auto seen = Snapshot(work);
+    if (!seen) {
+      LogError("failed to read the warm pool '{}': {}", work.pool, seen.error().message);
+      work.due = ports_.clock.Wall() + settings_.retry_after;
+      return;
+    }
+    std::optional<plan::Action> action = plan::NextStep(*seen, settings_.rules);
     if (!action) {
-      work.due = plan::NextDue(seen, settings_.rules);
+      work.due = plan::NextDue(*seen, settings_.rules);
       work.gone = model::IsTerminal(work.job.phase) && work.instances.empty();
       return;
     }
@@ -118,6 +128,8 @@ Status TrainingWorker::Read(JobWork& work) {
   if (row) {
     ASSIGN_OR_RETURN(work.job, store::TrainingJobOf(*row));
     work.revision = row->revision;
+    // The instances of one that has ended may be another job's by now.
+    if (model::IsTerminal(work.job.phase)) work.leases_known = false;
   }
   if (!work.leases_known) RETURN_IF_ERROR(ReadLeases(work));
   work.stale_record = false;
@@ -162,19 +174,52 @@ void TrainingWorker::Observe(JobWork& work) {
     if (const Status taken = IngestMetrics(ports_, instance.metrics, seen->metrics_bytes); !taken) {
       LogWarn("metrics of instance '{}': {}", view.record.id, taken.error().message);
     }
+    // An agent that reports here has left the directory where it waited.
+    if (view.report && !view.record.predecessor.empty() && !instance.predecessor_left) {
+      instance.predecessor_left = true;
+      work.garbage.push_back(view.record.predecessor);
+    }
   }
   work.stale_instances = false;
 }
 
-plan::TrainingSnapshot TrainingWorker::Snapshot(JobWork& work) {
+Result<plan::TrainingSnapshot> TrainingWorker::Snapshot(JobWork& work) {
   plan::TrainingSnapshot seen;
   seen.job = work.job;
   seen.now = ports_.clock.Wall();
+  seen.pool_wanted = work.pool_wanted;
   for (const JobWork::Instance& instance : work.instances) seen.instances.push_back(instance.view);
   seen.spot = desk_.See(seen, work.spot);
   work.ticket.reset();
   work.market_waits = false;
+  work.taken.reset();
   if (work.job.phase != model::TrainingPhase::kQueued) return seen;
+  AskCapacity(work, seen);
+  if (work.granted && !work.pool.empty()) {
+    ASSIGN_OR_RETURN(seen.capacity.pool, ReadPool(work));
+  }
+  return seen;
+}
+
+Result<std::optional<plan::PoolOffer>> TrainingWorker::ReadPool(JobWork& work) {
+  const std::optional<plan::PoolOffer> none;
+  const auto row = ports_.records.Get(store::Kind::kTrainingJob, work.pool);
+  if (!row && row.error().code == ErrorCode::kNotFound) return none;
+  if (!row) return tl::make_unexpected(row.error());
+  plan::PoolOffer offer;
+  ASSIGN_OR_RETURN(offer.job, store::TrainingJobOf(*row));
+  if (!model::HoldsPool(offer.job)) return none;
+  ASSIGN_OR_RETURN(std::vector<store::Resource> leases,
+                   ports_.records.Children(store::Kind::kInstance, work.pool));
+  for (const store::Resource& lease : leases) {
+    ASSIGN_OR_RETURN(model::InstanceRecord record, InstanceOf(lease));
+    offer.leases.push_back(std::move(record));
+  }
+  work.taken = JobWork::Taken{row->revision, std::move(leases)};
+  return std::optional(std::move(offer));
+}
+
+void TrainingWorker::AskCapacity(JobWork& work, plan::TrainingSnapshot& seen) {
   fleet::Demand demand = fleet::DemandOf(work.job, offer_);
   using Answer = plan::CapacityView::Answer;
   if (!demand.never.empty()) {
@@ -187,12 +232,12 @@ plan::TrainingSnapshot TrainingWorker::Snapshot(JobWork& work) {
   } else if (work.granted) {
     seen.capacity = {Answer::kGranted, "", std::move(demand.slices), std::move(demand.notes),
                      work.waited};
+    if (!work.near_miss.empty()) seen.capacity.notes.push_back(work.near_miss);
   } else {
     work.ticket = fleet::Capacity::Ticket{work.job.name, work.job.created, demand.vcpus,
                                           demand.memory_bytes, demand.alone};
     if (!work.waits_for.empty()) seen.capacity = {Answer::kWaiting, work.waits_for, {}, {}, true};
   }
-  return seen;
 }
 
 Status TrainingWorker::Perform(JobWork& work, plan::Action action) {
@@ -221,12 +266,18 @@ Status TrainingWorker::Perform(JobWork& work, plan::Record record) {
           {Op::kDelete, InstanceRow(instance.view.record, instance.revision), {}, {}});
     }
   }
+  if (record.pool_of) {
+    changes.push_back(
+        {Op::kUpdate, store::RowOf(*record.pool_of, work.taken->revision), {}, {}});
+    for (store::Resource& lease : work.taken->leases)
+      changes.push_back({Op::kDelete, std::move(lease), {}, {}});
+  }
   RETURN_IF_ERROR(ports_.records.Commit(changes));
   ++work.own_commits;
   ++work.revision;
   work.job = std::move(record.job);
   if (record.give_back) {
-    for (std::string& id : IdsOf(work.instances)) work.garbage.push_back(std::move(id));
+    for (std::string& id : DirectoriesOf(work.instances)) work.garbage.push_back(std::move(id));
     work.instances.clear();
     work.granted = false;
   }
@@ -287,7 +338,8 @@ void TrainingWorker::LaunchOne(JobWork& work, JobWork::Instance& instance,
   }
   Status started = ports_.files.Prepare(view.record.id, *prepared);
   if (started)
-    started = ports_.launcher.Start({view.record.id, ports_.files.Directory(view.record.id)});
+    started = ports_.launcher.Start({view.record.id, ports_.files.Directory(view.record.id),
+                                     WaitingAgentOf(view.record)});
   if (!started) {
     view.fault = plan::Fault{
         fmt::format("failed to start instance '{}': {}", view.record.id, started.error().message),
@@ -297,6 +349,16 @@ void TrainingWorker::LaunchOne(JobWork& work, JobWork::Instance& instance,
   ++view.launches;
   view.alive = ports_.launcher.Runs(view.record.id);
   work.stale_instances = work.stale_instances || !view.alive;  // it ended at once, or ran already
+}
+
+std::optional<fleet::WaitingAgent> TrainingWorker::WaitingAgentOf(
+    const model::InstanceRecord& record) {
+  if (record.predecessor.empty()) return std::nullopt;
+  const auto seen =
+      ports_.files.Observe(record.predecessor, ports_.launcher.Runs(record.predecessor));
+  if (!seen || !seen->locked || !seen->report || !seen->report->stays) return std::nullopt;
+  return fleet::WaitingAgent{record.predecessor, ports_.files.Directory(record.predecessor),
+                             seen->report->pid};
 }
 
 Status TrainingWorker::Perform(JobWork& work, const plan::Order& order) {
@@ -344,7 +406,7 @@ void TrainingWorker::RemoveStrays(JobWork& work) {
       work.due = ports_.clock.Wall() + settings_.retry_after;
       return;
     }
-    work.garbage = IdsOf(work.instances);
+    work.garbage = DirectoriesOf(work.instances);
     work.instances.clear();
   }
   work.gone = true;
@@ -358,19 +420,25 @@ std::vector<std::string> TrainingWorker::KeepDirectories(const std::vector<std::
   return left;
 }
 
-void TrainingWorker::RemoveDirectories(const std::vector<std::string>& ids) {
+std::vector<std::string> TrainingWorker::RemoveDirectories(const std::vector<std::string>& ids) {
+  std::vector<std::string> left;
   for (const std::string& id : ids) {
     const auto seen = ports_.files.Observe(id, ports_.launcher.Runs(id));
     // Agents have ended by now, as a rule; one that has not holds files that nobody will ask for.
     if (seen && seen->locked) {
-      const bool finished = seen->report && seen->report->phase == model::AgentPhase::kDone;
+      const bool ends =
+          seen->report && seen->report->phase == model::AgentPhase::kDone && !seen->report->stays;
       const int pid = seen->report ? seen->report->pid : 0;
-      if (!finished) (void)ports_.launcher.Kill({id, ports_.files.Directory(id)}, pid);
+      if (!ends && !ports_.launcher.Kill({id, ports_.files.Directory(id)}, pid)) {
+        left.push_back(id);
+        continue;
+      }
     }
     if (const Status removed = ports_.files.Remove(id); !removed) {
       LogWarn("failed to remove the directory of instance '{}': {}", id, removed.error().message);
     }
   }
+  return left;
 }
 
 }  // namespace sabia::control

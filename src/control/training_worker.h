@@ -33,6 +33,9 @@ struct JobWork {
   std::string waits_for;      // what a queued job waits for, when it is time to say so
   std::string market_place;   // … and where it stands among those that wait for the spot market
   SpotMemory spot;
+  std::string pool;           // granted are the instances that this job left; "": new ones
+  std::string near_miss;      // why there was no pool for it; "" when none was near
+  bool pool_wanted = false;   // its own instances wait, and others need the room
 
   std::int64_t revision = 0;  // 0: no such record
   model::TrainingJob job;
@@ -41,8 +44,15 @@ struct JobWork {
     std::int64_t revision = 0;
     MetricCursor metrics;
     std::optional<MonoTime> killed;
+    bool predecessor_left = false;  // its agent has gone on, or never will
   };
   std::vector<Instance> instances;  // by number
+  // The pool that is to be taken, as it was read for this step.
+  struct Taken {
+    std::int64_t revision = 0;
+    std::vector<store::Resource> leases;
+  };
+  std::optional<Taken> taken;
 
   // Results of the last Run.
   int own_commits = 0;                            // each wakes us once more than needed
@@ -72,9 +82,9 @@ class TrainingWorker {
   void Run(JobWork& work);
   // Directories of instances that were given back: the ids of those that cannot serve others.
   std::vector<std::string> KeepDirectories(const std::vector<std::string>& ids);
-  // Kills what still runs in them and removes the directories. Failures are logged; the next start
-  // tries again.
-  void RemoveDirectories(const std::vector<std::string>& ids);
+  // Kills what still runs in them and removes the directories: the ids of those where that did not
+  // work. Other failures are logged; the next start tries again.
+  std::vector<std::string> RemoveDirectories(const std::vector<std::string>& ids);
 
   const WorkerSettings& settings() const { return settings_; }
   const fleet::Offer& offer() const { return offer_; }
@@ -83,7 +93,10 @@ class TrainingWorker {
   Status Read(JobWork& work);
   Status ReadLeases(JobWork& work);
   void Observe(JobWork& work);
-  plan::TrainingSnapshot Snapshot(JobWork& work);
+  Result<plan::TrainingSnapshot> Snapshot(JobWork& work);
+  void AskCapacity(JobWork& work, plan::TrainingSnapshot& seen);
+  // What the pool that was granted looks like; nothing when it is over.
+  Result<std::optional<plan::PoolOffer>> ReadPool(JobWork& work);
   Status Perform(JobWork& work, plan::Action action);
   Status Perform(JobWork& work, plan::Record record);
   Status Perform(JobWork& work, const plan::Launch& launch);
@@ -92,6 +105,7 @@ class TrainingWorker {
   // Tells the agent how to reach what does not live here.
   Status AddExternalBuckets(const HostChannels& channels, model::InstanceSpec& spec);
   void LaunchOne(JobWork& work, JobWork::Instance& instance, const RoleSession& session);
+  std::optional<fleet::WaitingAgent> WaitingAgentOf(const model::InstanceRecord& record);
   void RemoveStrays(JobWork& work);
   void KillAgent(JobWork::Instance& instance);
 

@@ -50,19 +50,52 @@ void Capacity::Release(std::string_view job) {
   if (leases_.empty()) used_vcpus_ = 0;  // no drift
 }
 
-bool Capacity::Fits(const Ticket& ticket) const {
+bool Capacity::Fits(const Ticket& ticket, const std::set<std::string>& without) const {
   if (vcpus_ <= 0) return false;
-  if (ticket.alone) return leases_.empty();
-  return used_vcpus_ + ticket.vcpus <= vcpus_ + kVcpuTolerance &&
-         used_memory_ + ticket.memory_bytes <= memory_bytes_;
+  double vcpus = used_vcpus_;
+  std::int64_t memory = used_memory_;
+  std::size_t leases = leases_.size();
+  for (const std::string& job : without) {
+    const auto lease = leases_.find(job);
+    if (lease == leases_.end()) continue;
+    vcpus -= lease->second.vcpus;
+    memory -= lease->second.memory_bytes;
+    --leases;
+  }
+  if (ticket.alone) return leases == 0;
+  return vcpus + ticket.vcpus <= vcpus_ + kVcpuTolerance &&
+         memory + ticket.memory_bytes <= memory_bytes_;
+}
+
+const std::string& Capacity::Next() const {
+  static const std::string kNobody;
+  return queue_.empty() ? kNobody : queue_.begin()->second.job;
+}
+
+bool Capacity::NextFits(const std::set<std::string>& without) const {
+  return !queue_.empty() && Fits(queue_.begin()->second, without);
+}
+
+void Capacity::AdmitNext() { Adopt(Ticket(queue_.begin()->second)); }
+
+void Capacity::HandOver(std::string_view from, Ticket to) {
+  Release(from);
+  Adopt(std::move(to));
+}
+
+const Capacity::Ticket& Capacity::Waiting(std::string_view job) const {
+  return queue_.at(places_.find(job)->second);
+}
+
+const Capacity::Ticket& Capacity::Lease(std::string_view job) const {
+  return leases_.find(job)->second;
 }
 
 std::vector<std::string> Capacity::Admit() {
   std::vector<std::string> admitted;
-  while (!queue_.empty() && Fits(queue_.begin()->second)) {
-    Ticket ticket = queue_.begin()->second;
-    admitted.push_back(ticket.job);
-    Adopt(std::move(ticket));
+  while (NextFits()) {
+    admitted.push_back(Next());
+    AdmitNext();
   }
   return admitted;
 }

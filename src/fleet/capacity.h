@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -40,6 +41,17 @@ class Capacity {
 
   // Gives leases to the head of the queue for as long as it fits; the jobs that got one.
   std::vector<std::string> Admit();
+  // The same in single steps, for who has more to say about it. The job at the head; "" for none.
+  const std::string& Next() const;
+  // Whether it would fit if these leases were given back.
+  bool NextFits(const std::set<std::string>& without = {}) const;
+  void AdmitNext();  // REQUIRES: there is one
+  // A lease goes from one job to another, wherever that one is, and becomes what its ticket says.
+  void HandOver(std::string_view from, Ticket to);
+  // REQUIRES: the job waits.
+  const Ticket& Waiting(std::string_view job) const;
+  // REQUIRES: the job holds one.
+  const Ticket& Lease(std::string_view job) const;
 
   bool Holds(std::string_view job) const { return leases_.contains(job); }
   bool Waits(std::string_view job) const { return places_.contains(job); }
@@ -52,7 +64,7 @@ class Capacity {
 
  private:
   using Place = std::pair<WallTime, std::string>;  // creation, name: total order
-  bool Fits(const Ticket& ticket) const;
+  bool Fits(const Ticket& ticket, const std::set<std::string>& without) const;
 
   const MachineSize machine_;
   const CapacityOptions options_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -12,9 +13,19 @@
 
 namespace sabia::fleet {
 
+// An agent that has done its work for another instance and waits there (model::Report::stays).
+struct WaitingAgent {
+  std::string id;
+  env::Path directory;
+  int pid = 0;
+};
+
 struct AgentName {
   std::string id;       // of the instance
   env::Path directory;  // of the instance, prepared
+  // Goes on in this directory instead of a new process, when it can still be reached. From then on
+  // it is known by the new id.
+  std::optional<WaitingAgent> waiting = {};
 };
 
 class Launcher {

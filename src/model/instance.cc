@@ -189,6 +189,8 @@ void AddLimits(const InstanceSpec& s, json::object& out) {
   out["run_limit_ms"] = s.run_limit.count();
   out["stop_grace_ms"] = s.stop_grace.count();
   out["signal_all_processes"] = s.signal_all_processes;
+  out["stays"] = s.stays;
+  out["keeps_cache"] = s.keeps_cache;
 }
 
 void ReadLimits(FieldReader& in, InstanceSpec& s) {
@@ -198,6 +200,8 @@ void ReadLimits(FieldReader& in, InstanceSpec& s) {
   in.Duration("run_limit_ms", s.run_limit);
   in.Duration("stop_grace_ms", s.stop_grace);
   in.Flag("signal_all_processes", s.signal_all_processes);
+  in.Flag("stays", s.stays);
+  in.Flag("keeps_cache", s.keeps_cache);
 }
 
 }  // namespace
@@ -371,6 +375,7 @@ json::object Report::ToJson() const {
       {"checkpoint_pending_bytes", checkpoint_pending_bytes},
       {"checkpoint_files", checkpoint_files},
       {"model_uploaded", model_uploaded},
+      {"stays", stays},
       {"metrics", ListToJson(metrics, [](const FinalMetric& m) { return m.ToJson(); })},
       {"channels", ListToJson(channels, [](const ChannelReport& c) { return c.ToJson(); })},
       {"notes", TextsToJson(notes)}};
@@ -402,6 +407,7 @@ Result<Report> Report::FromJson(const json::object& document) {
   in.Integer("checkpoint_pending_bytes", r.checkpoint_pending_bytes);
   in.Integer("checkpoint_files", r.checkpoint_files);
   in.Flag("model_uploaded", r.model_uploaded);
+  in.Flag("stays", r.stays);
   in.List("metrics", FinalMetric::FromJson, r.metrics);
   in.List("channels", ChannelReport::FromJson, r.channels);
   in.Texts("notes", r.notes);

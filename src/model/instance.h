@@ -108,6 +108,8 @@ struct InstanceSpec {
   Millis run_limit{0};                // what is left of MaxRuntimeInSeconds; 0: none
   Millis stop_grace{120'000};         // between SIGTERM and SIGKILL
   bool signal_all_processes = false;  // opt-in: SIGTERM reaches every process of the program
+  bool stays = false;                 // after the last report, to serve another instance
+  bool keeps_cache = false;           // the program sees the directory that goes from job to job
 
   std::string log_group;    // "/aws/sagemaker/TrainingJobs"
   std::string log_stream;   // "<job>/algo-1-<epoch seconds>"
@@ -228,6 +230,7 @@ struct Report {
   std::int64_t checkpoint_pending_bytes = 0;
   std::int64_t checkpoint_files = 0;
   bool model_uploaded = false;
+  bool stays = false;                // it is done, and its agent waits for another instance
   std::vector<FinalMetric> metrics;  // last value per metric
   std::vector<ChannelReport> channels;
   std::vector<std::string> notes;  // "memory limit not enforced: …"

@@ -7,16 +7,18 @@
 namespace sabia::model {
 
 json::object InstanceRecord::ToJson() const {
-  return {{"id", id},
-          {"job_name", job_name},
-          {"attempt", attempt},
-          {"number", number},
-          {"group", group},
-          {"instance_type", instance_type},
-          {"spot", spot},
-          {"vcpus", vcpus},
-          {"memory_bytes", memory_bytes},
-          {"leased", ToUnixMillis(leased)}};
+  json::object out{{"id", id},
+                   {"job_name", job_name},
+                   {"attempt", attempt},
+                   {"number", number},
+                   {"group", group},
+                   {"instance_type", instance_type},
+                   {"spot", spot},
+                   {"vcpus", vcpus},
+                   {"memory_bytes", memory_bytes},
+                   {"leased", ToUnixMillis(leased)}};
+  if (!predecessor.empty()) out["predecessor"] = predecessor;
+  return out;
 }
 
 Result<InstanceRecord> InstanceRecord::FromJson(const json::object& document) {
@@ -32,6 +34,7 @@ Result<InstanceRecord> InstanceRecord::FromJson(const json::object& document) {
   in.Real("vcpus", record.vcpus);
   in.Integer("memory_bytes", record.memory_bytes);
   in.Time("leased", record.leased);
+  in.Text("predecessor", record.predecessor);
   RETURN_IF_ERROR(in.status());
   return record;
 }

@@ -26,6 +26,7 @@ struct InstanceRecord {
   double vcpus = 1;  // what the lease takes of the machine
   std::int64_t memory_bytes = 0;
   WallTime leased;
+  std::string predecessor;  // the instance of another job whose agent is to go on here; "" for none
 
   std::string Host() const { return "algo-" + std::to_string(number); }
 

@@ -118,6 +118,7 @@ json::object WithoutRequest(const TrainingJob& job, const json::storage_ptr& sto
   AddTime(out, "reclaim_at", job.reclaim_at);
   if (job.deadline) out["deadline"] = job.deadline->ToJson();
   if (!job.move_to.empty()) out["move_to"] = job.move_to;
+  if (job.warm_pool) out["warm_pool"] = job.warm_pool->ToJson();
   return out;
 }
 
@@ -180,6 +181,9 @@ Result<TrainingJob> TrainingJob::FromJson(const json::object& document) {
   in.Integer("retries", job.retries);
   in.Texts("notes", job.notes);
   RETURN_IF_ERROR(in.status());
+  if (const json::object* pool = FindObject(document, "warm_pool")) {
+    ASSIGN_OR_RETURN(job.warm_pool, WarmPool::FromJson(*pool));
+  }
   return job;
 }
 
@@ -212,6 +216,11 @@ std::optional<Seconds> TrainingJob::MaxPending() const {
 int TrainingJob::MaxRetries() const {
   const json::object* strategy = FindObject(request, "RetryStrategy");
   return strategy == nullptr ? 0 : static_cast<int>(GetInt(*strategy, "MaximumRetryAttempts"));
+}
+
+Seconds TrainingJob::KeepAlive() const {
+  const json::object* resources = FindObject(request, "ResourceConfig");
+  return Seconds(resources == nullptr ? 0 : GetInt(*resources, "KeepAlivePeriodInSeconds"));
 }
 
 std::string_view PrimaryStatus(TrainingPhase phase) {

@@ -20,6 +20,7 @@
 #include "model/deadline.h"
 #include "model/instance.h"
 #include "model/transitions.h"
+#include "model/warm_pool.h"
 
 namespace sabia::model {
 
@@ -136,6 +137,8 @@ struct TrainingJob {
   // counts a host once per attempt.
   std::vector<ChannelReport> channels;
   bool model_uploaded = false;
+  // Of jobs that run on retained instances, or leave theirs to be reused.
+  std::optional<WarmPool> warm_pool;
 
   std::optional<WallTime> stop_requested;  // intent written by StopTrainingJob
   StopReason stop_reason = StopReason::kNone;
@@ -157,8 +160,14 @@ struct TrainingJob {
   std::optional<Seconds> MaxRuntime() const;
   std::optional<Seconds> MaxWait() const;
   std::optional<Seconds> MaxPending() const;
-  int MaxRetries() const;  // RetryStrategy; 0 when absent
+  int MaxRetries() const;     // RetryStrategy; 0 when absent
+  Seconds KeepAlive() const;  // KeepAlivePeriodInSeconds; 0 when absent
 };
+
+// Its instances wait for another job: it has ended, and controllers still have work with it.
+inline bool HoldsPool(const TrainingJob& job) {
+  return job.warm_pool && job.warm_pool->state == WarmPoolState::kAvailable;
+}
 
 // "InProgress", "Completed", "Failed", "Stopping", "Stopped".
 std::string_view PrimaryStatus(TrainingPhase phase);

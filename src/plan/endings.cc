@@ -7,6 +7,7 @@
 
 #include "plan/failure_reason.h"
 #include "plan/progress.h"
+#include "plan/warm_pools.h"
 
 namespace sabia::plan {
 namespace {
@@ -108,6 +109,7 @@ Record BackToQueue(Record record, const std::string& message, WallTime when) {
   record.job.failure_is_ours = false;
   record.job.reclaim_at.reset();
   record.job.move_to.clear();
+  LeavePool(record.job);
   record.give_back = true;
   return record;
 }
@@ -220,6 +222,7 @@ Record Complete(const TrainingSnapshot& seen, Record record) {
   CollectResults(record.job, seen.instances);
   const WallTime end = EndAttempt(seen, record.job, "completed");
   EnterTerminal(record, TrainingPhase::kCompleted, {"Completed", "Training job completed"}, end);
+  KeepOrEndPool(seen, record);
   return record;
 }
 
@@ -230,6 +233,7 @@ Record FinishStopping(const TrainingSnapshot& seen, Record record) {
     if (Failed(host)) AddNotes(record.job, {"while stopping: " + FailureText(host)});
   }
   EnterTerminal(record, TrainingPhase::kStopped, StoppedWording(record.job.stop_reason), end);
+  KeepOrEndPool(seen, record);
   return record;
 }
 
@@ -240,6 +244,7 @@ Record FinishFailing(const TrainingSnapshot& seen, Record record) {
   const bool retry = job.failure_is_ours && job.retries < job.MaxRetries() && !job.stop_requested;
   if (!retry) {
     EnterTerminal(record, TrainingPhase::kFailed, {"Failed", "Training job failed"}, end);
+    KeepOrEndPool(seen, record);
     return record;
   }
   ++job.retries;

@@ -9,6 +9,7 @@
 #include "plan/failure_reason.h"
 #include "plan/host_orders.h"
 #include "plan/progress.h"
+#include "plan/warm_pools.h"
 
 namespace sabia::plan {
 namespace {
@@ -78,6 +79,7 @@ Record Place(const TrainingSnapshot& seen) {
     lease.leased = job.attempts.back().launched;
     record.lease.push_back(std::move(lease));
   }
+  if (seen.capacity.pool) TakePool(*seen.capacity.pool, record);
   AddNotes(job, seen.capacity.notes);
   Advance(record, TrainingPhase::kLaunching);
   const bool pending = job.secondary_status == "Pending";
@@ -300,8 +302,9 @@ std::optional<Action> StepFailing(const TrainingSnapshot& seen, const TrainingRu
 }
 
 // Terminal records and their leases change in one commit, so leases that outlived theirs are
-// strays.
+// strays; unless they wait for another job.
 std::optional<Action> StepTerminal(const TrainingSnapshot& seen) {
+  if (model::HoldsPool(seen.job)) return StepPool(seen);
   if (seen.instances.empty()) return std::nullopt;
   Record record{seen.job};
   record.give_back = true;
@@ -411,6 +414,7 @@ std::optional<WallTime> NextDue(const TrainingSnapshot& seen, const TrainingRule
     case TrainingPhase::kCompleted:
     case TrainingPhase::kFailed:
     case TrainingPhase::kStopped:
+      consider(PoolDue(job));
       break;
   }
   return due;

@@ -66,6 +66,12 @@ struct Slice {
   std::int64_t memory_bytes = 0;
 };
 
+// The instances of a job that has ended, which another may run on.
+struct PoolOffer {
+  model::TrainingJob job;                     // as committed: its warm pool is Available
+  std::vector<model::InstanceRecord> leases;  // by number
+};
+
 struct CapacityView {
   enum class Answer {
     kNotAsked,
@@ -78,6 +84,7 @@ struct CapacityView {
   std::vector<Slice> slices;       // in the order of instance numbers
   std::vector<std::string> notes;  // "ml.p3.2xlarge has 1 GPU, this machine none"
   bool waited = false;             // it was not granted at once
+  std::optional<PoolOffer> pool = {};  // what is granted are these instances
 };
 
 struct TrainingSnapshot {
@@ -86,6 +93,7 @@ struct TrainingSnapshot {
   CapacityView capacity;                // asked for queued jobs only
   SpotView spot;                        // of spot jobs
   WallTime now;
+  bool pool_wanted = false;  // its instances wait for a job, and one of another kind needs the room
 };
 
 // Commit the job as it is here, together with the leases: inserted, or given back (rows deleted,
@@ -94,6 +102,9 @@ struct Record {
   model::TrainingJob job;
   std::vector<model::InstanceRecord> lease = {};
   bool give_back = false;
+  // The job whose waiting instances this one takes over: its record changes, and its leases go, in
+  // the same commit.
+  std::optional<model::TrainingJob> pool_of = {};
   // "completed → training": our own bug. The job in this record has failed for it, and its agents
   // are to be killed.
   std::string illegal = {};

@@ -11,7 +11,7 @@ Resource RowOf(const model::TrainingJob& job, std::int64_t revision) {
   row.status = model::PrimaryStatus(job.phase);
   row.created = job.created;
   row.modified = job.modified;
-  row.live = !model::IsTerminal(job.phase);
+  row.live = !model::IsTerminal(job.phase) || model::HoldsPool(job);
   if (!job.tuning_job_arn.empty()) row.parent = model::TuningJobOfArn(job.tuning_job_arn);
   row.revision = revision;
   row.document = job.ToText();

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "env/posix/empty_file.h"
 #include "env/posix/posix_files.h"
+#include "fleet/posix/agent_pipe.h"
 
 namespace sabia::fleet {
 namespace {
@@ -87,7 +88,7 @@ Status DiskInstanceFiles::Give(const std::string& id, const model::Orders& order
   RETURN_IF_ERROR(files_.MakeDirectories(directory));
   RETURN_IF_ERROR(files_.WriteAtomically(directory / "orders.json",
                                          json::serialize(written.ToJson()), Volatile(0644)));
-  PokeAgent(directory);
+  (void)SendToAgent(directory, "");  // losing it costs latency only
   return {};
 }
 
@@ -140,12 +141,6 @@ Result<std::vector<std::string>> DiskInstanceFiles::List() {
   auto names = files_.List(paths_.instances());
   if (!names && names.error().code == ErrorCode::kNotFound) return std::vector<std::string>{};
   return names;
-}
-
-void PokeAgent(const env::Path& directory) {
-  // Losing a poke costs latency only, so nobody listening (ENXIO) and a full pipe are fine.
-  const auto pipe = env::OpenFile(directory / "agent.poke", O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
-  if (pipe) (void)!::write(pipe->get(), "", 1);
 }
 
 }  // namespace sabia::fleet

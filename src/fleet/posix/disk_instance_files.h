@@ -27,7 +27,4 @@ class DiskInstanceFiles final : public InstanceFiles {
   SpareDirectories spares_;
 };
 
-// A byte into the pipe <directory>/agent.poke, which may be missing.
-void PokeAgent(const env::Path& directory);
-
 }  // namespace sabia::fleet

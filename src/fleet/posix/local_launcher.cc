@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "fleet/posix/agent_pipe.h"
 #include "fleet/posix/pidfd.h"
 #include "fleet/posix/spawn.h"
 
@@ -134,12 +135,39 @@ bool LocalLauncher::GiveToFree(const AgentName& agent) {
   return false;
 }
 
+// One of an earlier daemon is not known here.
+bool LocalLauncher::Watches(const WaitingAgent& waiting) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (by_id_.contains(waiting.id)) return true;
+  }
+  if (waiting.pid <= 0) return false;
+  Child child{waiting.id, waiting.pid, false, env::UniqueFd(::pidfd_open(waiting.pid, 0)),
+              {}};
+  if (!child.pidfd || !IsAgentOf(waiting.pid, waiting.directory)) return false;
+  return Watch(std::move(child)).has_value();
+}
+
+bool LocalLauncher::Call(const AgentName& agent) {
+  const WaitingAgent& waiting = *agent.waiting;
+  if (!Watches(waiting)) return false;
+  if (!SendToAgent(waiting.directory, agent.directory.native())) return false;
+  const std::lock_guard lock(mutex_);
+  const auto known = by_id_.find(waiting.id);
+  if (known == by_id_.end()) return false;  // it has ended
+  const int pidfd = known->second;
+  by_id_.erase(known);
+  by_id_[agent.id] = pidfd;
+  by_pidfd_.at(pidfd).id = agent.id;
+  return true;
+}
+
 Status LocalLauncher::Start(const AgentName& agent) {
   {
     const std::lock_guard lock(mutex_);
     if (!by_id_.emplace(agent.id, kStarting).second) return {};
   }
-  if (GiveToFree(agent)) return {};
+  if (agent.waiting ? Call(agent) : GiveToFree(agent)) return {};
   auto child = Begin(agent);
   const Status started =
       child ? Watch(std::move(*child)) : Status(tl::make_unexpected(child.error()));

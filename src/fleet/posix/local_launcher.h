@@ -6,7 +6,8 @@
 // its standard error. It is forked from a server that is loaded once (fork_server.h), or, when that
 // does not work, started as a program of its own. One that has served an instance and is fit for
 // more waits a moment for the next: it is given an instance only after it has said that it is done
-// with the one before, and from then on it counts as that one's.
+// with the one before, and from then on it counts as that one's. One of a warm pool waits longer,
+// in the directory of its instance, and is called by name (agent_pipe.h).
 #pragma once
 
 #include <map>
@@ -62,6 +63,9 @@ class LocalLauncher final : public Launcher {
   Result<Child> SpawnOne(const AgentName& agent);
   bool GiveToFree(const AgentName& agent);
   bool Listen(int fd);
+  // Calls the waiting agent to the directory. False: a new one is needed.
+  bool Call(const AgentName& agent);
+  bool Watches(const WaitingAgent& waiting);
   Status Watch(Child child);
 
   const LocalLauncherOptions options_;

@@ -145,8 +145,10 @@ void FakeFleet::Exit(const std::string& id, Agent& agent, int code) {
 
 void FakeFleet::Finish(const std::string& id, Agent& agent) {
   Enter(agent, AgentPhase::kDone, Millis(0));
-  agent.alive = false;
+  agent.report->stays = agent.spec.stays;
   live_hosts_.erase({agent.spec.job_name, agent.spec.host});
+  if (agent.spec.stays) return;
+  agent.alive = false;
   own_.erase(id);
 }
 
@@ -277,6 +279,23 @@ model::Orders FakeFleet::OrdersOf(const std::string& id) {
   return agents_[id].orders;
 }
 
+// The agent of the one leaves its directory for another.
+void FakeFleet::GoOn(const WaitingAgent& waiting) {
+  const auto found = agents_.find(waiting.id);
+  if (found == agents_.end() || !found->second.alive) return;  // a new one comes up instead
+  if (!found->second.report || !found->second.report->stays)
+    violations_.push_back(waiting.id + " was called away from its work");
+  found->second.alive = false;
+  WakeAt(waiting.id, found->second, std::nullopt);
+  own_.erase(waiting.id);
+  ++warm_starts_;
+}
+
+std::size_t FakeFleet::warm_starts() {
+  const std::lock_guard lock(mutex_);
+  return warm_starts_;
+}
+
 Status FakeFleet::Start(const AgentName& name) {
   const std::lock_guard lock(mutex_);
   if (!own_.insert(name.id).second) return {};
@@ -292,6 +311,7 @@ Status FakeFleet::Start(const AgentName& name) {
     violations_.push_back(fmt::format("{} was started while {} ran", name.id, other->second));
   ++starts_[name.id];
   agent.alive = true;
+  if (name.waiting) GoOn(*name.waiting);
   WakeAt(name.id, agent, clock_.Wall());
   return {};
 }

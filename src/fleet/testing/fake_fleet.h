@@ -69,6 +69,7 @@ class FakeFleet final : public Launcher, public InstanceFiles {
   std::vector<std::string> Running();
   std::vector<std::string> violations();
   std::size_t starts(const std::string& id);
+  std::size_t warm_starts();  // by agents that had waited for it
   model::Orders OrdersOf(const std::string& id);
 
   // Launcher.
@@ -110,6 +111,7 @@ class FakeFleet final : public Launcher, public InstanceFiles {
   const FakeProgram& ProgramOf(const Agent& agent);
   // It has something to do now, or at `time`.
   void WakeAt(const std::string& id, Agent& agent, std::optional<WallTime> time);
+  void GoOn(const WaitingAgent& waiting);
   void Save(Agent& agent);  // what it has done goes to the checkpoint
   void Notify(const std::set<std::string>& told, const std::set<std::string>& ended);
 
@@ -122,6 +124,7 @@ class FakeFleet final : public Launcher, public InstanceFiles {
   std::set<std::pair<WallTime, std::string>> due_;  // live agents by when they act next
   std::set<std::string> own_;                       // started by the daemon that lives now
   std::map<std::string, std::size_t> starts_;
+  std::size_t warm_starts_ = 0;
   std::map<std::pair<std::string, std::string>, std::string> live_hosts_;  // job and host → agent
   std::vector<std::string> violations_;
   std::function<void(const std::string&)> on_poke_;
