@@ -126,6 +126,25 @@ Result<std::uint64_t> FakeMetrics::Offset(const std::string& source) {
   return offsets_[source];
 }
 
+Result<std::vector<double>> FakeTrialFacts::Curve(const std::string& training_job,
+                                                  const std::string& metric) {
+  (void)metric;
+  std::vector<double> values;
+  for (const store::Point& point : metrics_.PointsOf(training_job)) values.push_back(point.value);
+  return values;
+}
+
+Result<store::Tags> FakeTrialFacts::Tags(const std::string& arn) {
+  const auto found = tags.find(arn);
+  return found == tags.end() ? store::Tags() : found->second;
+}
+
+std::vector<store::Point> FakeMetrics::PointsOf(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  const auto found = points.find(job);
+  return found == points.end() ? std::vector<store::Point>() : found->second;
+}
+
 Status FakeMetrics::Ingest(const Batch& batch) {
   const std::lock_guard lock(mutex_);
   std::uint64_t& offset = offsets_[batch.source];

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "control/ports.h"
+#include "control/tuning_ports.h"
 
 namespace sabia::control::testing {
 
@@ -55,12 +56,26 @@ class FakeMetrics final : public MetricSink {
  public:
   Result<std::uint64_t> Offset(const std::string& source) override;
   Status Ingest(const Batch& batch) override;
+  std::vector<store::Point> PointsOf(const std::string& job);
   // Points by job name, as stored. Read when nothing runs.
   std::map<std::string, std::vector<store::Point>> points;
 
  private:
   std::mutex mutex_;
   std::map<std::string, std::uint64_t> offsets_;
+};
+
+// Curves from FakeMetrics, which keeps the points of one metric per job; no tags but those set.
+class FakeTrialFacts final : public TrialFacts {
+ public:
+  explicit FakeTrialFacts(FakeMetrics& metrics) : metrics_(metrics) {}
+  Result<std::vector<double>> Curve(const std::string& training_job,
+                                    const std::string& metric) override;
+  Result<store::Tags> Tags(const std::string& arn) override;
+  std::map<std::string, store::Tags> tags;  // by ARN; filled before the first look
+
+ private:
+  FakeMetrics& metrics_;
 };
 
 class FakeSessions final : public SessionMinter {

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/check.h"
 #include "base/log.h"
 #include "store/training_job_row.h"
+#include "store/tuning_job_row.h"
 
 namespace sabia::control::testing {
 namespace {
@@ -51,8 +55,11 @@ void World::StartDaemon() {
       std::make_unique<TrainingController>(Ports{faulty_records_, faulty_files_, faulty_launcher_,
                                                  channels, faulty_metrics_, sessions, clock},
                                            offer_, executor_, store::Paths("/fake"), settings);
+  tuning_ = std::make_unique<TuningController>(TuningPorts{faulty_records_, facts, clock},
+                                               executor_, TuningControllerSettings{});
   records.OnCommit([this](store::Kind kind, const std::string& name) {
     controller_->RecordChanged(kind, name);
+    tuning_->RecordChanged(kind, name);
   });
   const auto poke = [this](const std::string& id) {
     if (!loses_poke || !loses_poke()) controller_->Poke(id);
@@ -60,6 +67,7 @@ void World::StartDaemon() {
   fleet.OnPoke(poke);
   fleet.OnExit(poke);
   CHECK(controller_->Recover().has_value());
+  CHECK(tuning_->Recover().has_value());
 }
 
 void World::KillDaemon() {
@@ -69,6 +77,8 @@ void World::KillDaemon() {
   // No Stop(): the loop is not running, and looks that died never report back.
   controller_->Abandon();
   controller_.reset();
+  tuning_->Abandon();
+  tuning_.reset();
   ++restarts_;
 }
 
@@ -88,6 +98,79 @@ void World::Submit(const std::string& name, const SubmitOptions& options) {
   CHECK(records.Commit({{store::Change::Op::kInsert, store::RowOf(job, 0), {}, {}, hand_over}})
             .has_value());
   if (hand_over) controller_->Accepted(std::make_unique<model::TrainingJob>(std::move(job)));
+}
+
+void World::SubmitTuning(const std::string& name, json::object request, std::int64_t seed) {
+  model::TuningJob job;
+  job.uid = UidOf(++submissions_);
+  job.name = name;
+  job.region = "us-west-2";
+  job.account = "123456789012";
+  job.arn = model::TuningJobArn(job.region, job.account, name);
+  job.created = job.modified = clock.Wall();
+  job.request = std::move(request);
+  job.seed = seed;
+  tunings_.push_back(name);
+  CHECK(records.Commit({{store::Change::Op::kInsert, store::RowOf(job, 0), {}, {}}}).has_value());
+}
+
+model::TuningJob World::Tuning(const std::string& name) {
+  const auto row = records.Get(store::Kind::kTuningJob, name);
+  CHECK(row.has_value());
+  auto job = store::TuningJobOf(*row);
+  CHECK(job.has_value());
+  return std::move(*job);
+}
+
+void World::EditTuning(const std::string& name,
+                       const std::function<void(model::TuningJob&)>& edit) {
+  const auto row = records.Get(store::Kind::kTuningJob, name);
+  CHECK(row.has_value());
+  model::TuningJob job = Tuning(name);
+  edit(job);
+  CHECK(records.Commit({{store::Change::Op::kUpdate, store::RowOf(job, row->revision), {}, {}}})
+            .has_value());
+}
+
+std::vector<model::TuningTrial> World::Trials(const std::string& tuning_job) {
+  std::vector<model::TuningTrial> trials;
+  const auto rows = records.Children(store::Kind::kTuningTrial, tuning_job);
+  for (const store::Resource& row : *rows) {
+    auto trial = store::TuningTrialOf(row);
+    CHECK(trial.has_value());
+    trials.push_back(std::move(*trial));
+  }
+  std::ranges::sort(trials, {}, &model::TuningTrial::number);
+  return trials;
+}
+
+// Each trial has its training job and each training job its trial; all have ended, and the counters
+// say so.
+void World::CheckTuning(const std::string& name, std::vector<std::string>& out) {
+  const model::TuningJob job = Tuning(name);
+  if (records.Get(store::Kind::kTuningJob, name)->live) out.push_back(name + ": ended, but live");
+  const std::vector<model::TuningTrial> trials = Trials(name);
+  std::set<int> results;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const model::TuningTrial& trial = trials[i];
+    if (trial.number != static_cast<int>(i) + 1) out.push_back(name + ": numbers have gaps");
+    if (!trial.ended()) out.push_back(trial.training_job + ": no result");
+    if (!results.insert(trial.finished).second) out.push_back(name + ": two results in one place");
+    const auto row = records.Get(store::Kind::kTrainingJob, trial.training_job);
+    if (!row) {
+      out.push_back(trial.training_job + ": no training job");
+    } else if (row->live) {
+      out.push_back(trial.training_job + ": runs after its search");
+    }
+  }
+  const auto children = records.Children(store::Kind::kTrainingJob, name);
+  if (children->size() != trials.size()) out.push_back(name + ": training jobs without a trial");
+  if (job.Created() != static_cast<int>(trials.size())) out.push_back(name + ": counts wrongly");
+  if (job.trials.in_progress != 0 || job.objectives.pending != 0)
+    out.push_back(name + ": counts trials that run");
+  if (job.objectives.succeeded + job.objectives.failed != job.Created())
+    out.push_back(name + ": counts objectives wrongly");
+  for (const store::Resource& child : *children) CheckEnded(child.name, out);
 }
 
 model::TrainingJob World::Job(const std::string& name) {
@@ -113,9 +196,9 @@ Millis World::Turn() {
   try {
     int turns = 0;
     do {
-      rest = controller_->Turn();
-      CHECK_MSG(++turns < kTurnsMax, "the controller does not come to rest");
-    } while (!controller_->idle());
+      rest = std::min(controller_->Turn(), tuning_->Turn());
+      CHECK_MSG(++turns < kTurnsMax, "the controllers do not come to rest");
+    } while (!controller_->idle() || !tuning_->idle());
   } catch (const Died&) {
     KillDaemon();
     StartDaemon();
@@ -143,6 +226,9 @@ bool World::RunUntilQuiet() {
   return RunUntil([this] {
     for (const std::string& name : submitted_) {
       if (!model::IsTerminal(Job(name).phase)) return false;
+    }
+    for (const std::string& name : tunings_) {
+      if (!model::IsTerminal(Tuning(name).phase)) return false;
     }
     return fleet.List()->empty();
   });
@@ -188,6 +274,7 @@ void World::Forget(const std::string& name) {
 std::vector<std::string> World::Violations() {
   std::vector<std::string> out = fleet.violations();
   for (const std::string& name : submitted_) CheckEnded(name, out);
+  for (const std::string& name : tunings_) CheckTuning(name, out);
   const auto leases = records.Live(store::Kind::kInstance);
   for (const store::Resource& row : *leases) out.push_back(row.name + ": a lease without a job");
   for (const std::string& id : fleet.Running()) out.push_back(id + ": an agent that nobody wants");

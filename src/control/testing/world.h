@@ -1,5 +1,5 @@
-// The real controller on a fake machine: a clock that the test moves, records and agents in memory,
-// one thread.
+// The real controllers on a fake machine: a clock that the test moves, records and agents in
+// memory, one thread.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include "control/testing/fake_ports.h"
 #include "control/testing/faults.h"
 #include "control/training_controller.h"
+#include "control/tuning_controller.h"
 #include "env/testing/manual_clock.h"
 #include "fleet/testing/fake_fleet.h"
 
@@ -36,10 +37,16 @@ class World {
   FakeRecords records;
   FakeChannels channels;
   FakeMetrics metrics;
+  FakeTrialFacts facts{metrics};
   FakeSessions sessions;
   Faults faults;
 
   void Submit(const std::string& name, const SubmitOptions& options = {});
+  // A tuning job as the API would create it of this request.
+  void SubmitTuning(const std::string& name, json::object request, std::int64_t seed = 1);
+  model::TuningJob Tuning(const std::string& name);
+  void EditTuning(const std::string& name, const std::function<void(model::TuningJob&)>& edit);
+  std::vector<model::TuningTrial> Trials(const std::string& tuning_job);  // by number
   model::TrainingJob Job(const std::string& name);
   // Changes the record as an API call would, by compare-and-set.
   void Edit(const std::string& name, const std::function<void(model::TrainingJob&)>& edit);
@@ -57,7 +64,7 @@ class World {
   // Turns and moves the clock by 10 ms at a time until the condition holds; false when it does not
   // within an hour.
   bool RunUntil(const std::function<bool()>& condition);
-  bool RunUntilQuiet();  // every job has ended and nothing is left of it
+  bool RunUntilQuiet();  // every job and tuning job has ended and nothing is left of it
   int restarts() const { return restarts_; }
   TrainingController& controller() { return *controller_; }
 
@@ -69,6 +76,7 @@ class World {
   void Forget(const std::string& name);
 
  private:
+  void CheckTuning(const std::string& name, std::vector<std::string>& out);
   void CheckTimes(const model::TrainingJob& job, std::vector<std::string>& out);
 
   const ControllerSettings settings_;
@@ -79,7 +87,9 @@ class World {
   FaultyMetrics faulty_metrics_{metrics, faults};
   InlineExecutor executor_;
   std::unique_ptr<TrainingController> controller_;
+  std::unique_ptr<TuningController> tuning_;
   std::vector<std::string> submitted_;  // and not forgotten
+  std::vector<std::string> tunings_;
   std::size_t submissions_ = 0;
   int restarts_ = 0;
 };

@@ -27,6 +27,11 @@ const FakeProgram& FakeFleet::ProgramOf(const Agent& agent) {
   return programs_[agent.spec.job_name];
 }
 
+void FakeFleet::ChooseProgram(std::function<FakeProgram(const model::InstanceSpec&)> choose) {
+  const std::lock_guard lock(mutex_);
+  choose_ = std::move(choose);
+}
+
 void FakeFleet::OnPoke(std::function<void(const std::string&)> listener) {
   const std::lock_guard lock(mutex_);
   on_poke_ = std::move(listener);
@@ -171,6 +176,12 @@ bool FakeFleet::Obey(const std::string& id, Agent& agent) {
   return true;
 }
 
+void FakeFleet::TellFinalMetrics(Agent& agent) {
+  const std::vector<double>& losses = ProgramOf(agent).losses;
+  if (losses.empty()) return;
+  agent.report->metrics = {{"loss", losses.back(), agent.report->began.at(AgentPhase::kTraining)}};
+}
+
 bool FakeFleet::Proceed(const std::string& id, Agent& agent) {
   model::Report& report = *agent.report;
   const FakeProgram& program = ProgramOf(agent);
@@ -181,16 +192,19 @@ bool FakeFleet::Proceed(const std::string& id, Agent& agent) {
       return true;
     case AgentPhase::kDownloading:
       Enter(agent, AgentPhase::kTraining, program.trains - progress_[agent.spec.job_name].saved);
-      agent.metrics += fmt::format("{{\"name\":\"loss\",\"value\":0.5,\"time\":{}}}\n",
-                                   ToUnixMillis(clock_.Wall()));
+      for (const double loss : program.losses) {
+        agent.metrics += fmt::format("{{\"name\":\"loss\",\"value\":{},\"time\":{}}}\n", loss,
+                                     ToUnixMillis(clock_.Wall()));
+      }
       return true;
     case AgentPhase::kTraining:
-      report.metrics = {{"loss", 0.5, report.began.at(AgentPhase::kTraining)}};
+      TellFinalMetrics(agent);
       progress_[agent.spec.job_name].finished = true;
       Exit(id, agent, program.exit_code);
       return true;
     case AgentPhase::kStopping: {
       constexpr int kTerminated = 143;
+      TellFinalMetrics(agent);
       Exit(id, agent, kTerminated);
       return true;
     }
@@ -294,6 +308,8 @@ Status FakeFleet::Prepare(const std::string& id, const Preparation& preparation)
   const std::lock_guard lock(mutex_);
   agents_[id].prepared = true;
   agents_[id].spec = preparation.spec;
+  const std::string& job = preparation.spec.job_name;
+  if (choose_ && !programs_.contains(job)) programs_[job] = choose_(preparation.spec);
   return {};
 }
 

@@ -34,6 +34,8 @@ struct FakeProgram {
   // Work survives an attempt in steps of this length; 0: every attempt begins at the beginning.
   Millis checkpoint_every{0};
   int exit_code = 0;
+  // Values of the metric "loss" that it emits when its training begins; the last is the final one.
+  std::vector<double> losses = {0.5};
   std::int64_t restored_files = 0;
   bool never_comes_up = false;  // ends at once, without a report
   bool ignores_orders = false;
@@ -45,6 +47,8 @@ class FakeFleet final : public Launcher, public InstanceFiles {
 
   // What the instances of a job run; by default a FakeProgram{}.
   void SetProgram(const std::string& job, FakeProgram program);
+  // What instances of jobs run that SetProgram was not told of: asked once per job.
+  void ChooseProgram(std::function<FakeProgram(const model::InstanceSpec&)> choose);
   // Lets every agent do what is due now, and tells the listener of each that reported or ended.
   void Tick();
   // When the next agent has something to do; nothing when all wait for orders or there are none.
@@ -99,6 +103,7 @@ class FakeFleet final : public Launcher, public InstanceFiles {
   // Both return whether the agent did something.
   bool Obey(const std::string& id, Agent& agent);
   bool Proceed(const std::string& id, Agent& agent);
+  void TellFinalMetrics(Agent& agent);
   void Enter(Agent& agent, model::AgentPhase phase, Millis takes);
   void Finish(const std::string& id, Agent& agent);
   void Exit(const std::string& id, Agent& agent, int code);
@@ -112,6 +117,7 @@ class FakeFleet final : public Launcher, public InstanceFiles {
   std::mutex mutex_;
   std::map<std::string, Agent> agents_;
   std::map<std::string, FakeProgram> programs_;
+  std::function<FakeProgram(const model::InstanceSpec&)> choose_;
   std::map<std::string, Progress> progress_;        // by job
   std::set<std::pair<WallTime, std::string>> due_;  // live agents by when they act next
   std::set<std::string> own_;                       // started by the daemon that lives now
