@@ -356,7 +356,8 @@ AwsResult<void> CheckTuningRequest(const model::InstanceCatalog& instances,
     RETURN_IF_ERROR(AboutDefinition(definition, CheckDefinition(instances, config, definition)));
   }
   RETURN_IF_ERROR(CheckBetweenDefinitions(definitions));
-  return CheckCombinations(config, definitions);
+  RETURN_IF_ERROR(CheckCombinations(config, definitions));
+  return {};
 }
 
 AwsResult<void> AcceptTuningRequest(const model::InstanceCatalog& instances,
@@ -364,7 +365,15 @@ AwsResult<void> AcceptTuningRequest(const model::InstanceCatalog& instances,
   RETURN_IF_ERROR(CheckTuningShape(request));
   RETURN_IF_ERROR(ApplyAutotune(request));
   CompleteTuningRequest(request);
-  return CheckTuningRequest(instances, request);
+  RETURN_IF_ERROR(CheckTuningRequest(instances, request));
+  json::object& config = request["HyperParameterTuningJobConfig"].get_object();
+  ASSIGN_OR_RETURN(const std::uint64_t combinations,
+                   CheckCombinations(config, model::TuningDefinitionsOf(request)));
+  json::value& trials = config["ResourceLimits"].get_object()["MaxNumberOfTrainingJobs"];
+  if (!trials.is_null()) return {};
+  const bool grid = GetString(config, "Strategy") == "Grid";
+  trials = grid ? static_cast<std::int64_t>(combinations) : model::kTrialsPerTuningJobMax;
+  return {};
 }
 
 std::vector<std::string> NotesOnTuningRequest(const model::InstanceCatalog& instances,

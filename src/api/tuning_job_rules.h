@@ -31,7 +31,7 @@ void CompleteTuningRequest(json::object& request);
 wire::AwsResult<void> CheckTuningRequest(const model::InstanceCatalog& instances,
                                          const json::object& request);
 
-// Shape, Autotune, defaults, rules.
+// Shape, Autotune, defaults, rules; then MaxNumberOfTrainingJobs has a value in any case.
 wire::AwsResult<void> AcceptTuningRequest(const model::InstanceCatalog& instances,
                                           json::object& request);
 

@@ -32,6 +32,12 @@ std::string_view StatusOf(const model::TuningJob& job) {
   return model::PrimaryStatus(job.phase);
 }
 
+void ShowResources(const model::InstanceCatalog& instances, json::object& definition) {
+  if (!definition.contains("HyperParameterTuningResourceConfig")) return;
+  json::object training = model::TrainingRequestOf(instances, definition);
+  definition["ResourceConfig"] = std::move(training["ResourceConfig"]);
+}
+
 json::object ObjectiveView(const model::TuningJob& job, const model::TuningTrial& trial) {
   json::object out;
   for (const model::TuningDefinition& definition : model::TuningDefinitionsOf(job.request)) {
@@ -86,12 +92,21 @@ json::object TrialSummaryView(const model::TuningJob& job, const TrialRecord& re
   return out;
 }
 
-json::object DescribeView(const model::TuningJob& job, WallTime now) {
+json::object DescribeView(const model::TuningJob& job, const model::InstanceCatalog& instances,
+                          WallTime now) {
   json::object out{{"HyperParameterTuningJobName", job.name},
                    {"HyperParameterTuningJobArn", job.arn}};
   for (const char* member : kEchoed) {
     const json::value* value = job.request->if_contains(member);
     if (value != nullptr && !value->is_null()) out[member] = *value;
+  }
+  if (json::value* one = out.if_contains("TrainingJobDefinition"); one != nullptr) {
+    ShowResources(instances, one->get_object());
+  }
+  if (json::value* several = out.if_contains("TrainingJobDefinitions"); several != nullptr) {
+    for (json::value& definition : several->get_array()) {
+      ShowResources(instances, definition.get_object());
+    }
   }
   out["HyperParameterTuningJobStatus"] = StatusOf(job);
   out["CreationTime"] = ToUnixSeconds(job.created);

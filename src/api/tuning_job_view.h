@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "model/instance_catalog.h"
 #include "model/training_job.h"
 #include "model/tuning_job.h"
 
@@ -25,8 +26,11 @@ std::string_view TrialStatus(const TrialRecord& record);
 // HyperParameterTrainingJobSummary. job: the tuning job that the trial belongs to.
 json::object TrialSummaryView(const model::TuningJob& job, const TrialRecord& record);
 
-// Without BestTrainingJob and OverallBestTrainingJob, which other records tell.
-json::object DescribeView(const model::TuningJob& job, WallTime now);
+// Without BestTrainingJob and OverallBestTrainingJob, which other records tell. Definitions show
+// their ResourceConfig also when they were given HyperParameterTuningResourceConfig: SDKs that
+// attach to a tuning job read it.
+json::object DescribeView(const model::TuningJob& job, const model::InstanceCatalog& instances,
+                          WallTime now);
 json::object SummaryView(const model::TuningJob& job);
 
 }  // namespace sabia::api

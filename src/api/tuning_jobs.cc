@@ -215,7 +215,7 @@ AwsResult<void> TuningJobs::AddBest(const model::TuningJob& job, json::object& o
 TuningJobs::Answer TuningJobs::Describe(const wire::CallContext& context,
                                         const json::object& request) {
   ASSIGN_OR_RETURN(const Stored stored, Load(NameOf(request)));
-  json::object out = DescribeView(stored.job, context.now);
+  json::object out = DescribeView(stored.job, instances_, context.now);
   RETURN_IF_ERROR(AddBest(stored.job, out));
   return out;
 }

@@ -120,6 +120,22 @@ TEST_F(TuningJobsTest, DescribesWhatWasCreated) {
   EXPECT_EQ(tags.at("Tags"), json::value({{{"Key", "team"}, {"Value", "ml"}}}));
 }
 
+TEST_F(TuningJobsTest, ResourcesAndTheNumberOfTrialsAreShownInAnyCase) {
+  EXPECT_EQ(Create("t", R"({"HyperParameterTuningJobConfig": {"Strategy": "Grid",
+      "ResourceLimits": {"MaxNumberOfTrainingJobs": null},
+      "ParameterRanges": {"ContinuousParameterRanges": null, "IntegerParameterRanges": null,
+        "CategoricalParameterRanges": [{"Name": "a", "Values": ["x", "y"]}]}},
+      "TrainingJobDefinition": {"ResourceConfig": null, "HyperParameterTuningResourceConfig":
+        {"InstanceType": "ml.m5.large", "InstanceCount": 2, "VolumeSizeInGB": 3}}})"),
+            "accepted");
+  const json::object seen = On("DescribeHyperParameterTuningJob", "t");
+  EXPECT_EQ(
+      seen.at("HyperParameterTuningJobConfig").at("ResourceLimits").at("MaxNumberOfTrainingJobs"),
+      json::value(2));
+  EXPECT_EQ(seen.at("TrainingJobDefinition").at("ResourceConfig"),
+            seen.at("TrainingJobDefinition").at("HyperParameterTuningResourceConfig"));
+}
+
 TEST_F(TuningJobsTest, ASeedIsDrawnWhenNoneIsGiven) {
   EXPECT_EQ(Create("t"), "accepted");
   EXPECT_EQ(Create("u"), "accepted");

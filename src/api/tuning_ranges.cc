@@ -85,8 +85,8 @@ AwsResult<void> CheckTuningRanges(const json::object& config,
   return {};
 }
 
-AwsResult<void> CheckCombinations(const json::object& config,
-                                  const std::vector<model::TuningDefinition>& definitions) {
+AwsResult<std::uint64_t> CheckCombinations(
+    const json::object& config, const std::vector<model::TuningDefinition>& definitions) {
   std::uint64_t count = 0;
   std::string product;
   for (const model::TuningDefinition& definition : definitions) {
@@ -102,13 +102,13 @@ AwsResult<void> CheckCombinations(const json::object& config,
                           static_cast<std::int64_t>(tuner::kGridLimit),
                           static_cast<std::int64_t>(count)});
     }
-    if (!wanted || static_cast<std::uint64_t>(*wanted) == count) return {};
+    if (!wanted || static_cast<std::uint64_t>(*wanted) == count) return count;
     return RefuseValidation(
         "Strategy Grid: MaxNumberOfTrainingJobs is left out or equals the number of combinations, "
         "{} = {}, not {}",
         product, count, *wanted);
   }
-  if (!wanted || count >= static_cast<std::uint64_t>(*wanted)) return {};
+  if (!wanted || count >= static_cast<std::uint64_t>(*wanted)) return count;
   return RefuseValidation(
       "You don't have enough combinations of hyperparameter ranges. The total number of "
       "hyperparameter combinations for the provided ranges [{}.0] must be equal or greater than "

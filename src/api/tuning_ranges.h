@@ -17,9 +17,9 @@ namespace sabia::api {
 // REQUIRES: every definition has an objective and ranges.
 wire::AwsResult<void> CheckTuningRanges(const json::object& config,
                                         const model::TuningDefinition& definition);
-// What must hold between the ranges of all definitions and MaxNumberOfTrainingJobs.
-// REQUIRES: each passed CheckTuningRanges.
-wire::AwsResult<void> CheckCombinations(const json::object& config,
-                                        const std::vector<model::TuningDefinition>& definitions);
+// The number of combinations of all definitions, tuner::kUncountable when there are too many, and
+// whether it goes with MaxNumberOfTrainingJobs. REQUIRES: each passed CheckTuningRanges.
+wire::AwsResult<std::uint64_t> CheckCombinations(
+    const json::object& config, const std::vector<model::TuningDefinition>& definitions);
 
 }  // namespace sabia::api

@@ -41,6 +41,14 @@ std::string FirstLine(std::string_view text) {
   return Printable(text.substr(0, text.find_first_of("\r\n")));
 }
 
+// The line of a FailureReason that says most.
+std::string CauseIn(std::string_view failure) {
+  constexpr std::string_view kMessage = "ErrorMessage ";
+  const std::size_t message = failure.find(kMessage);
+  return FirstLine(message == std::string_view::npos ? failure
+                                                     : failure.substr(message + kMessage.size()));
+}
+
 std::string Shortened(const std::string& text) {
   return text.size() <= kReasonCharsMax ? text : text.substr(0, kReasonCharsMax - 3) + "...";
 }
@@ -54,7 +62,7 @@ Error AboutTuningJob(Error error, const std::string& job) {
 std::string Outcome(const json::object& trial) {
   std::string out = GetString(trial, "TrainingJobStatus");
   if (const auto stop = FindString(trial, "Stop")) out += ": " + FirstLine(*stop);
-  if (const auto failure = FindString(trial, "Failure")) out += ": " + FirstLine(*failure);
+  if (const auto failure = FindString(trial, "Failure")) out += ": " + CauseIn(*failure);
   return Shortened(out);
 }
 

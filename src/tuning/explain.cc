@@ -1,5 +1,7 @@
 #include "tuning/explain.h"
 
+#include <algorithm>
+
 #include "tuning/histories.h"
 #include "tuning/search.h"
 
@@ -30,7 +32,8 @@ DefinitionAccount ExplainOne(const SearchRecord& record, std::size_t index) {
   tuner::Bayesian surrogate(
       definition.space,
       BayesianOptionsFor(record.settings, definition, {record.seed, record.parents, index}));
-  const History history = HistoryOf(definition, record.trials);
+  History history = HistoryOf(definition, record.trials);
+  for (tuner::Trial& trial : history.finished) trial.failure = CauseOf(trial.failure);
   const tuner::Explanation explanation =
       tuner::Explain(surrogate, history.finished, configurations);
   for (std::size_t i = 0; i < out.trials.size(); ++i) {
@@ -47,6 +50,19 @@ DefinitionAccount ExplainOne(const SearchRecord& record, std::size_t index) {
 }
 
 }  // namespace
+
+std::string CauseOf(std::string_view failure) {
+  std::string out;
+  while (!failure.empty()) {
+    const std::size_t end = std::min(failure.find('\n'), failure.size());
+    const std::string_view line = failure.substr(0, end);
+    failure.remove_prefix(std::min(end + 1, failure.size()));
+    if (line.starts_with("Command \"") || line.starts_with("Log stream: ")) continue;
+    if (!out.empty()) out += '\n';
+    out += line;
+  }
+  return out;
+}
 
 std::vector<DefinitionAccount> Explain(const SearchRecord& record) {
   std::vector<DefinitionAccount> out;

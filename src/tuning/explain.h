@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tuner/explain.h"
@@ -23,7 +24,7 @@ struct TrialAccount {
 };
 
 struct FailureAccount {
-  std::string failure;
+  std::string failure;      // its cause (CauseOf)
   std::vector<int> trials;  // numbers, ascending
 };
 
@@ -34,6 +35,10 @@ struct DefinitionAccount {
   std::vector<FailureAccount> failures;        // the most frequent first
   std::size_t without_metric = 0;              // ended without failing, but with no objective
 };
+
+// A FailureReason without the lines that differ from trial to trial: the command with its
+// hyperparameters, and the log stream.
+std::string CauseOf(std::string_view failure);
 
 struct SearchRecord {
   const Settings& settings;

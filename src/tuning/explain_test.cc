@@ -76,7 +76,8 @@ TEST(ExplainSearch, NumbersFailuresAsTheTuningJobDoes) {
     trial.result = model::TrialResult::kNonRetryableError;
     trial.objective_status = model::ObjectiveStatus::kFailed;
     trial.objective.reset();
-    trial.failure = "AlgorithmError: x";
+    trial.failure = fmt::format("AlgorithmError: x\nCommand \"p -x {}\"\nLog stream: s-{} of g",
+                                number, number);
   }
   trials[1].trial.objective.reset();  // number 2 said nothing
   const auto accounts = Explain({settings, 1, trials, {}});

@@ -222,7 +222,7 @@ print(f"loss={abs(args.rate - 0.1) + args.units / 1000 + len(args.kind)};")
     frames = several.analytics().dataframe()
     assert sorted(frames.TrainingJobDefinitionName) == ["one", "one", "two", "two"], frames
     assert several.best_training_job() == frames.sort_values("FinalObjectiveValue").iloc[0].TrainingJobName
-    auto = HyperparameterTuner(sklearn(rate=0.2, units=8, kind="a"), "loss", metric_definitions=metrics,
+    auto = HyperparameterTuner(sklearn(rate=0.2, units=8, kind="a"), "loss", {}, metric_definitions=metrics,
                                objective_type="Minimize", max_jobs=3, max_parallel_jobs=3, autotune=True,
                                base_tuning_job_name="d" + name[-12:].strip("-"))
     auto.fit()

@@ -7,6 +7,7 @@ import socket
 import subprocess
 
 import pytest
+import test_tuning
 from engine import ROOT
 
 
@@ -71,9 +72,12 @@ def test_the_commands_of_the_readme_work(engine, tmp_path, name):
     assert lines[0] == "build/release/sabia serve" and lines[1] == 'eval "$(build/release/sabia env)"', lines
     engine.script(name, "print('x')")
     engine.wait(name)
+    search = test_tuning.create(engine, "readme", test_tuning.definition(engine, "readme", test_tuning.SQUARE),
+                                test_tuning.config(trials=2))
+    test_tuning.wait(engine, search)
     commands = [l.split("#")[0].strip() for l in re.findall(r"^    (sabia .*)$", section, re.M)]
     script = "\n".join(["set -e", *lines[1:], *commands])
-    script = script.replace("build/release/sabia", "sabia").replace("JOB", name)
+    script = script.replace("build/release/sabia", "sabia").replace("JOB", name).replace("SEARCH", search)
     assert "sabia spot interrupt" in script
     # The job of this test has ended and was not on spot: that one line has a test of its own.
     script = re.sub(r"^sabia spot interrupt.*$", "sabia spot interrupt --help >/dev/null", script, flags=re.M)

@@ -317,25 +317,27 @@ if kind == 'bad':
 if kind != 'silent':
     print('loss=' + str(len(kind)))
 """
-    ranges = {"CategoricalParameterRanges": [{"Name": "kind", "Values": ["bad", "silent", "good", "g"]}]}
+    ranges = {"CategoricalParameterRanges": [{"Name": "kind", "Values": ["bad", "silent", "good", "g"]},
+                                             {"Name": "again", "Values": ["1", "2"]}]}
     create(engine, job, definition(engine, job, code),
-           config(trials=4, parallel=2, strategy="Grid", ranges=ranges))
+           config(trials=8, parallel=2, strategy="Grid", ranges=ranges))
     seen = wait(engine, job)
     assert seen["HyperParameterTuningJobStatus"] == "Completed", seen
-    assert seen["TrainingJobStatusCounters"]["NonRetryableError"] == 1
-    assert seen["TrainingJobStatusCounters"]["Completed"] == 3
-    assert seen["ObjectiveStatusCounters"] == {"Succeeded": 2, "Pending": 0, "Failed": 2}
+    assert seen["TrainingJobStatusCounters"]["NonRetryableError"] == 2
+    assert seen["TrainingJobStatusCounters"]["Completed"] == 6
+    assert seen["ObjectiveStatusCounters"] == {"Succeeded": 4, "Pending": 0, "Failed": 4}
     assert seen["BestTrainingJob"]["TunedHyperParameters"]["kind"] == "g"
     by_kind = {t["TunedHyperParameters"]["kind"]: t for t in trials(engine, job)}
     assert by_kind["bad"]["TrainingJobStatus"] == "Failed"
     assert "deliberate trouble" in by_kind["bad"]["FailureReason"]
     assert by_kind["silent"]["ObjectiveStatus"] == "Failed"
     assert "FinalHyperParameterTuningJobObjectiveMetric" not in by_kind["silent"]
-    assert len(trials(engine, job, SortBy="FinalObjectiveMetricValue")) == 2
+    assert len(trials(engine, job, SortBy="FinalObjectiveMetricValue")) == 4
     account = json.loads(engine.sabia("tune", "explain", job, "--json").stdout)["Definitions"][0]
-    assert "deliberate trouble" in account["Failures"][0]["Failure"] and account["WithoutMetric"] == 1
+    assert account["WithoutMetric"] == 2 and len(account["Failures"]) == 1, account
+    assert "deliberate trouble" in account["Failures"][0]["Failure"] and len(account["Failures"][0]["Trials"]) == 2
     text = engine.sabia("tune", "explain", job).stdout
-    assert "deliberate trouble" in text and "1 trials ended without a value of loss" in text
+    assert "deliberate trouble" in text and "2 trials ended without a value of loss" in text
 
 
 def test_a_search_in_which_nothing_succeeds_fails(engine, job):
