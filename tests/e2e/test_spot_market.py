@@ -249,15 +249,10 @@ def test_the_spot_notice_of_the_machine_itself_is_obeyed(fresh_engine, name):
         engine.script(name + "-od", "import time; print('running', flush=True); time.sleep(600)")
         engine.wait_for_line(name, "start 1")
         engine.wait_for_line(name + "-od", "running")
-        ends = moment(5)
-        Metadata.notice = {"action": "terminate", "time": ends}
-        engine.wait(name, until=("Interrupted",))
-        # Nothing is placed on the machine before it is gone; it came back, or another did.
-        deadline = time.monotonic() + 30
-        while not (attempts := record(engine, name)["attempts"])[0].get("ended") and time.monotonic() < deadline:
-            time.sleep(0.05)
-        Metadata.notice = None
+        Metadata.notice = {"action": "terminate", "time": moment(5)}
+        # Nothing is placed on the machine before it is gone; it came back, and a notice that is over is none.
         seen = engine.wait(name)
+        assert statuses(seen).count("Interrupted") == 1
         assert seen["TrainingJobStatus"] == "Completed", seen
         attempts = record(engine, name)["attempts"]
         assert [a["end_reason"] for a in attempts] == ["interrupted", "completed"]
@@ -267,3 +262,40 @@ def test_the_spot_notice_of_the_machine_itself_is_obeyed(fresh_engine, name):
     finally:
         server.shutdown()
         server.server_close()
+
+
+CHECKED = """
+import os, signal, sys, time
+path = '/opt/ml/checkpoints/count'
+start = int(open(path).read()) if os.path.exists(path) else 0
+for count in range(start + 1, 41):
+    with open(path + '.tmp', 'w') as f: f.write(str(count))
+    os.replace(path + '.tmp', path)
+    print('count', count, flush=True)
+    time.sleep(0.1)
+open('/opt/ml/model/count', 'w').write(str(count))
+"""
+FORGETFUL = """
+import os, time
+open('/opt/ml/checkpoints/note', 'w').write('x')
+for count in range(1, 41):
+    print('count', count, flush=True)
+    time.sleep(0.1)
+open('/opt/ml/model/time', 'w').write(str(time.time()))
+"""
+
+
+def test_spot_check_tells_whether_a_program_resumes(engine, name, tmp_path):
+    engine.script(name, CHECKED)
+    assert engine.wait(name)["TrainingJobStatus"] == "Completed"
+    out = json.loads(engine.sabia("spot", "check", name, "--json").stdout)
+    assert out["Resumes"] and out["ResultsEqual"], out
+    assert out["Attempts"] == 2 and out["Restored"].startswith("restored 1 checkpoint file")
+    assert not out["SigtermHandled"] and "does not handle" in out["Sigterm"]
+    script = tmp_path / "train.py"
+    script.write_text(FORGETFUL)
+    run = engine.sabia("spot", "check", str(script), "--bucket", engine.bucket())
+    assert "does not handle" in run.stdout and "lines of its log came again" in run.stdout
+    assert "count 1\n" in run.stdout and "differ from" in run.stdout
+    run = engine.sabia("spot", "check", "no-such-job", check=False)
+    assert run.returncode == 1 and "no-such-job" in run.stderr
