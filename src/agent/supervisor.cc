@@ -402,14 +402,16 @@ void Supervisor::Poll(const std::vector<int>& more_fds) {
 // The machine is spot capacity itself. The program hears of it first, then the daemon.
 void Supervisor::HearNotice() {
   const SpotNotice::Seen seen = notice_->Take();
-  if (seen.ends_at && !report_.machine_ends_at) {
+  // One whose time is over is of an earlier life of the machine.
+  const bool ahead = seen.ends_at && *seen.ends_at > parts_.clock.Wall();
+  if (ahead && !report_.machine_ends_at) {
     report_.machine_ends_at = seen.ends_at;
     BeginStop(StopReason::kInterrupted, seen.ends_at);
     if (running_) DriveStop();
     Publish();
   }
   machine_notes_.clear();
-  if (seen.ends_at) {
+  if (report_.machine_ends_at) {
     machine_notes_.push_back(
         fmt::format("the machine itself is spot capacity: its metadata said "
                     "'{}' at {}",

@@ -4,6 +4,7 @@
 
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/spot_check.h"
 
 namespace sabia::cli {
 namespace {
@@ -84,6 +85,7 @@ void AddSpotCommand(CLI::App& app, Invocation& invocation) {
   interrupt->callback([&invocation, job] {
     invocation.run = [&invocation, job] { return Interrupt(invocation, *job); };
   });
+  AddSpotCheckCommand(*command, invocation);
   CLI::App* market = command->add_subcommand(
       "market", "Where spot capacity of an instance type is now, what it costs, how it was");
   auto arguments = std::make_shared<MarketArguments>();

@@ -192,7 +192,10 @@ SpotAdvice DeadlineAdvisor::Advise(const DeadlineQuestion& q) {
       .spot_lifetime = {}};
   std::string why;
   Placement advised = Placement::kOnDemand;
-  if (now.work_done >= terms_.WorkMax()) {
+  if (now.time_left <= Millis(0)) {
+    advised = spot::LastResort(terms_, now);
+    why = fmt::format("{}: there is no time left", spot::Name(advised));
+  } else if (now.work_done >= terms_.WorkMax()) {
     why = "on-demand: the work has outgrown its estimate";
   } else {
     advised = Ask(now, why);

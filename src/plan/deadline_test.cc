@@ -123,6 +123,15 @@ TEST_F(DeadlineTest, WorkThatOutgrowsItsEstimateRunsOnDemand) {
   EXPECT_THAT(Ask(1'520).why, HasSubstr("outgrown"));
 }
 
+TEST_F(DeadlineTest, PastItsTimeAJobStaysWhereItIs) {
+  Launch(100, true);
+  Train(160);
+  EXPECT_EQ(Ask(35'980).placement, Placement::kSpot);
+  EXPECT_EQ(Ask(40'000).placement, Placement::kSpot);
+  job_.phase = model::TrainingPhase::kQueued;
+  EXPECT_EQ(Ask(40'001).placement, Placement::kOnDemand);
+}
+
 TEST_F(DeadlineTest, StandingIsMeasuredFromTheJobItself) {
   Launch(0, true);
   Standing standing = StandingOf(job_, hosts_, rules_, At(10));

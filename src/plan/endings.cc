@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "plan/failure_reason.h"
@@ -102,6 +103,29 @@ Record Failing(const Question& q, Record record, std::string reason) {
   return record;
 }
 
+// What the program made of its notice, for who wonders whether it saves its work.
+std::vector<std::string> HowProgramsEnded(const TrainingSnapshot& seen) {
+  constexpr int kTerminated = 128 + SIGTERM;
+  std::vector<std::string> out;
+  for (const InstanceView& host : seen.instances) {
+    if (!host.report || host.report->stopped_for != StopReason::kInterrupted) continue;
+    const model::Report& report = *host.report;
+    if (!report.exit_code && !report.signal) continue;
+    std::string how;
+    if (!report.ended_in_grace) {
+      how = "had to be killed at the end of the notice";
+    } else if (report.signal == SIGTERM || report.exit_code == kTerminated) {
+      how = "ended on SIGTERM, which it does not handle";
+    } else {
+      how =
+          fmt::format("handled SIGTERM and ended with exit code {}", report.exit_code.value_or(0));
+    }
+    out.push_back(fmt::format("attempt {}, {}: the program {}", seen.job.attempts.size(),
+                              host.record.Host(), how));
+  }
+  return out;
+}
+
 Record BackToQueue(Record record, const std::string& message, WallTime when) {
   Advance(record, TrainingPhase::kQueued);
   EnterStatus(record.job, "Starting", message, when);
@@ -177,7 +201,8 @@ Record BeginMoving(const Question& q, Record record) {
   job.move_to = spot::Name(advice.placement);
   job.interrupt_attempt = job.attempts.back().number;
   job.reclaim_at = q.seen.now + q.rules.reclaim_notice;
-  if (q.seen.spot.notice) job.reclaim_at = std::min(*job.reclaim_at, q.seen.spot.notice->reclaim_at);
+  if (q.seen.spot.notice)
+    job.reclaim_at = std::min(*job.reclaim_at, q.seen.spot.notice->reclaim_at);
   Advance(record, TrainingPhase::kInterrupting);
   EnterStatus(job, "Interrupted",
               fmt::format("Leaving {} capacity for the sake of the deadline: {}",
@@ -258,6 +283,7 @@ Record FinishFailing(const TrainingSnapshot& seen, Record record) {
 Record Requeue(const TrainingSnapshot& seen, std::string_view end_reason) {
   Record record{seen.job};
   CollectResults(record.job, seen.instances);
+  AddNotes(record.job, HowProgramsEnded(seen));
   const WallTime end = EndAttempt(seen, record.job, end_reason);
   const std::string message =
       fmt::format("Starting the training job again on new capacity (attempt {})",

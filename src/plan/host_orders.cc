@@ -16,9 +16,9 @@ bool StillRuns(const InstanceView& host, const TrainingRules& rules) {
 model::Orders Wanted(const InstanceView& host, const TrainingRules& rules, const HostWish& wish) {
   model::Orders orders = host.orders;
   // A stop that is asked for during a spot notice saves the artifacts as well, in the time left.
-  const bool keeps_more = orders.stop == model::StopReason::kInterrupted &&
-                          (wish.stop == model::StopReason::kRequested ||
-                           wish.stop == model::StopReason::kMaxWait);
+  const bool keeps_more =
+      orders.stop == model::StopReason::kInterrupted &&
+      (wish.stop == model::StopReason::kRequested || wish.stop == model::StopReason::kMaxWait);
   if (wish.stop != model::StopReason::kNone && StillRuns(host, rules) &&
       (orders.stop == model::StopReason::kNone || keeps_more)) {
     orders.stop = wish.stop;

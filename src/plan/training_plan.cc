@@ -93,9 +93,8 @@ Record Place(const TrainingSnapshot& seen) {
 std::optional<Action> SayWaiting(const TrainingSnapshot& seen, const TrainingRules& rules) {
   const WallTime since = QueuedSince(seen.job) + rules.show_waiting_after;
   if (seen.now < since) return std::nullopt;
-  const std::string message =
-      "Training job waiting for capacity: " +
-      (WantsInstances(seen) ? seen.capacity.reason : WhatItWaitsFor(seen));
+  const std::string message = "Training job waiting for capacity: " +
+                              (WantsInstances(seen) ? seen.capacity.reason : WhatItWaitsFor(seen));
   const std::string_view status = seen.job.IsSpot() ? "Starting" : "Pending";
   if (!seen.job.transitions.empty() && seen.job.transitions.back().message == message &&
       seen.job.secondary_status == status) {
@@ -188,8 +187,8 @@ void NoteReclaim(const TrainingSnapshot& seen, TrainingJob& job, WallTime reclai
 
 bool MoveWanted(const TrainingSnapshot& seen) {
   if (!seen.spot.advice || seen.job.attempts.empty()) return false;
-  const auto placed = seen.job.attempts.back().spot ? spot::Placement::kSpot
-                                                    : spot::Placement::kOnDemand;
+  const auto placed =
+      seen.job.attempts.back().spot ? spot::Placement::kSpot : spot::Placement::kOnDemand;
   return seen.spot.advice->placement != placed;
 }
 

@@ -67,6 +67,24 @@ struct Truth {
   std::size_t attempts = 0;  // seen
 };
 
+// For the reader of a violation: what a job with a deadline did, in seconds since its creation.
+std::string StoryOf(const TrainingJob& job) {
+  const auto seconds = [&](const std::optional<WallTime>& time) {
+    return time ? fmt::to_string((*time - job.created).count() / 1000) : std::string("-");
+  };
+  std::string out =
+      fmt::format("{}, {} s expected, {} s until the deadline", Name(job.deadline->policy),
+                  job.deadline->expected_runtime.value_or(Seconds(0)).count(),
+                  job.MaxWait().value_or(Seconds(0)).count());
+  for (const model::Attempt& attempt : job.attempts) {
+    out += fmt::format("; {} {} from {}, program from {}, saved at {}, ended at {}: {} ({})",
+                       attempt.spot ? "spot" : "on demand", attempt.zone, seconds(attempt.launched),
+                       seconds(attempt.began), seconds(attempt.saved), seconds(attempt.ended),
+                       attempt.end_reason, attempt.choice);
+  }
+  return out;
+}
+
 class Simulation {
  public:
   explicit Simulation(const WorldPlan& plan)
@@ -230,25 +248,30 @@ void Simulation::FollowMarket(const TrainingJob& job) {
     At(event->reclaim_at - Now(), What::kTaken, model::InstanceId(job.uid, attempt.number, host));
 }
 
-// A policy cannot keep a deadline on a machine that is full.
+// A policy cannot keep a deadline on a machine that has no room, or while another job is first in
+// the queue for it.
 void Simulation::NoteContention() {
   if (plan_.deadline_percent == 0) return;
+  const auto queued = [](const TrainingJob& job) { return job.phase == TrainingPhase::kQueued; };
+  bool full = false;
   for (const auto& [name, job] : witness_.jobs()) {
-    if (!job.deadline || job.phase != TrainingPhase::kQueued) continue;
     const double needs = kVcpus * job.InstanceCount();
-    if (witness_.leased_vcpus() + needs > kVcpus * plan_.instances) truths_[name].excused = true;
+    full = full || (queued(job) && witness_.leased_vcpus() + needs > kVcpus * plan_.instances);
+  }
+  if (!full) return;
+  for (const auto& [name, job] : witness_.jobs()) {
+    if (job.deadline && queued(job)) truths_[name].excused = true;
   }
 }
 
 void Simulation::CheckDeadline(const TrainingJob& job, const Truth& truth) {
   if (!truth.deadline) return;
-  for (const model::Attempt& attempt : job.attempts) {
-    if (attempt.end_reason == "interrupted" && !attempt.zone.empty()) ++outcome_.market_reclaims;
-  }
   if (truth.excused || truth.stopped || truth.fails || !plan_.KeepsDeadlines()) return;
   const bool kept =
       job.phase == TrainingPhase::kCompleted && *job.training_end <= job.created + *job.MaxWait();
-  if (!kept) return Violation(job, "missed its deadline, which its policy could keep");
+  if (!kept) {
+    return Violation(job, "missed its deadline, which its policy could keep: " + StoryOf(job));
+  }
   ++outcome_.deadlines_kept;
 }
 
@@ -347,6 +370,9 @@ void Simulation::CheckEnd(const TrainingJob& job) {
   const Truth truth = truths_[job.name];
   const bool finished = world_.fleet.ProgressOf(job.name).finished;
   CheckDeadline(job, truth);
+  for (const model::Attempt& attempt : job.attempts) {
+    if (attempt.end_reason == "interrupted" && !attempt.zone.empty()) ++outcome_.market_reclaims;
+  }
   world_.CheckEnded(job.name, outcome_.violations);
   switch (job.phase) {
     case TrainingPhase::kCompleted:

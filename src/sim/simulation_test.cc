@@ -34,6 +34,9 @@ TEST(Simulation, WorldsKeepTheirPromises) {
   EXPECT_GT(sum.agent_deaths, 100u);
   EXPECT_GT(sum.daemon_deaths, kSeeds);
   EXPECT_GT(sum.failed_effects, 100u);
+  EXPECT_GT(sum.market_reclaims, 100u);
+  EXPECT_GT(sum.moves, 50u);
+  EXPECT_GT(sum.deadlines_kept, 100u);
 }
 
 TEST(Simulation, TheSameSeedEndsInTheSameState) {
