@@ -29,6 +29,17 @@ bool HasOneThread() {
   return ::stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;  // itself, "..", the thread
 }
 
+// What an agent keeps: standard input and so on, its line, a connection or two.
+bool HasFewDescriptors() {
+  constexpr off_t kMost = 12;
+  struct stat open {};
+  if (::stat("/proc/self/fd", &open) != 0) return false;
+  if (open.st_size > 0) return open.st_size <= kMost;
+  // Before Linux 6.2 the size does not tell.
+  return env::PosixFiles().List("/proc/self/fd").value_or(std::vector<std::string>(kMost)).size() <
+         static_cast<std::size_t>(kMost);
+}
+
 bool HasNoChild() { return ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD; }
 
 }  // namespace
@@ -48,7 +59,7 @@ AgentEnd RunAgent(const AgentOptions& options, const AgentParts& parts) {
   const bool mounts = own.paths.shared == nullptr || !link->spec().channels.empty();
   const Status entered = mounts ? channels::EnterMountNamespace() : Status();
   Supervisor(own, parts, std::move(*link), entered ? std::string() : entered.error().message).Run();
-  return {.as_before = !mounts && HasOneThread() && HasNoChild()};
+  return {.as_before = !mounts && HasOneThread() && HasNoChild() && HasFewDescriptors()};
 }
 
 }  // namespace sabia::agent
