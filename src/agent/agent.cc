@@ -30,6 +30,17 @@ bool HasOneThread() {
   return ::stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;  // itself, "..", the thread
 }
 
+// What an agent keeps: standard input and so on, its line, a connection or two.
+bool HasFewDescriptors() {
+  constexpr off_t kMost = 12;
+  struct stat open {};
+  if (::stat("/proc/self/fd", &open) != 0) return false;
+  if (open.st_size > 0) return open.st_size <= kMost;
+  // Before Linux 6.2 the size does not tell.
+  return env::PosixFiles().List("/proc/self/fd").value_or(std::vector<std::string>(kMost)).size() <
+         static_cast<std::size_t>(kMost);
+}
+
 bool HasNoChild() { return ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD; }
 
 // What of the process is made once, however many instances it serves.
@@ -52,7 +63,9 @@ class Process {
     return std::move(supervisor).TakeLink();
   }
 
-  bool as_before() const { return !entered_ && HasOneThread() && HasNoChild(); }
+  bool as_before() const {
+    return !entered_ && HasOneThread() && HasNoChild() && HasFewDescriptors();
+  }
 
  private:
   // First of all, because a user namespace can only be made while there is one thread.

@@ -37,7 +37,8 @@ struct AgentEnd {
   // For the process: 0 when the final report is written, whatever it says; 1 when the directory
   // cannot be used (no spec, another agent lives in it).
   int status = 0;
-  // The process has one thread, no child, and the mounts and the user that it began with.
+  // The process has one thread, no child, the mounts and the user that it began with, and few open
+  // descriptors.
   bool as_before = false;
 };
 AgentEnd RunAgent(const AgentOptions& options, const AgentParts& parts);

@@ -8,6 +8,7 @@
 #include "agent/text.h"
 #include "channels/archive.h"
 #include "channels/beneath.h"
+#include "env/posix/posix_files.h"
 
 namespace sabia::agent {
 namespace {
@@ -20,6 +21,19 @@ constexpr char kModel[] = "model";  // of /opt/ml
 // Archives of so few bytes are packed in memory; a member has a header too.
 constexpr std::uint64_t kInMemoryMax = 1 << 20;
 constexpr std::uint64_t kMemberBytes = 1'024;
+
+Path PathOf(const env::UniqueFd& fd) { return fmt::format("/proc/self/fd/{}", fd.get()); }
+
+// Packed once, for all instances that this process serves; "" when that does not work.
+const std::string& EmptyArchive() {
+  static const std::string packed = []() -> std::string {
+    const env::UniqueFd memory(::memfd_create("archive", MFD_CLOEXEC));
+    if (!memory) return "";
+    if (!channels::PackTar({}, PathOf(memory), kGzipLevel, [] { return false; })) return "";
+    return env::PosixFiles().Read(PathOf(memory), kInMemoryMax).value_or("");
+  }();
+  return packed;
+}
 
 class ArtifactUpload {
  public:
@@ -78,9 +92,14 @@ class ArtifactUpload {
   }
 
   Status SendArchive(const std::vector<channels::TreeFile>& entries, const wire::S3Target& to) {
+    if (entries.empty() && !EmptyArchive().empty()) {
+      const env::UniqueFd memory(::memfd_create("archive", MFD_CLOEXEC));
+      if (memory && env::WriteAll(memory.get(), EmptyArchive()))
+        return client_->Upload(PathOf(memory), to);
+    }
     if (IsSmall(entries)) {
       const env::UniqueFd memory(::memfd_create("archive", MFD_CLOEXEC));
-      if (memory) return PackAndSend(entries, fmt::format("/proc/self/fd/{}", memory.get()), to);
+      if (memory) return PackAndSend(entries, PathOf(memory), to);
     }
     const Path archive = instance_.layout.scratch() / Path(to.key).filename();
     Status sent = PackAndSend(entries, archive, to);

@@ -12,9 +12,13 @@
 #include "env/posix/posix_clock.h"
 #include "fleet/posix/fork_server.h"
 #include "store/log_store.h"
+#include "wire/idle_connections.h"
 
 namespace sabia::cli {
 namespace {
+
+// An agent speaks to the daemon, now and then to another store.
+constexpr std::size_t kClientsKept = 2;
 
 agent::AgentEnd RunAgentProcess(const agent::AgentOptions& options) {
   env::PosixClock clock;
@@ -60,6 +64,7 @@ int ServeForks(const Invocation& invocation, const ServerOptions& options) {
       [&](const env::Path& directory) {
         agent::AgentOptions agent = OptionsOf(invocation, directory);
         if (shared) agent.paths.shared = &*shared;
+        wire::KeepIdleConnections(kClientsKept);
         const agent::AgentEnd end = RunAgentProcess(agent);
         return fleet::Served{end.status, end.as_before};
       },

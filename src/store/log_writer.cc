@@ -44,6 +44,7 @@ Result<env::UniqueFd> OpenLocked(const env::Path& file, int flags) {
 // the stream.
 struct Tail {
   std::uint64_t end = 0;
+  std::uint64_t size = 0;  // of the file
   bool full = false;
 };
 
@@ -52,11 +53,12 @@ Result<Tail> FindTail(int fd) {
   for (std::uint64_t blocks = 1;; blocks *= 4) {
     const std::uint64_t back = std::min(scanner.size(), blocks * kLogBlock);
     scanner.Seek(scanner.size() - back);
-    Tail tail;
+    Tail tail{.size = scanner.size()};
     while (true) {
       ASSIGN_OR_RETURN(const auto found, scanner.Next());
       if (!found) break;
-      tail = {found->end, found->record.kind == LogRecordKind::kFull};
+      tail.end = found->end;
+      tail.full = found->record.kind == LogRecordKind::kFull;
     }
     if (tail.end > 0 || back == scanner.size()) return tail;
   }
@@ -91,7 +93,8 @@ FileLogWriter::~FileLogWriter() { (void)Flush(); }
 
 Status FileLogWriter::Recover() {
   ASSIGN_OR_RETURN(const Tail tail, FindTail(fd_.get()));
-  if (::ftruncate(fd_.get(), static_cast<off_t>(tail.end)) != 0) {
+  // A file that was cut to nothing is written out by ext4 when it is closed.
+  if (tail.size > tail.end && ::ftruncate(fd_.get(), static_cast<off_t>(tail.end)) != 0) {
     return FailErrno(errno, "failed to cut the torn end of a log stream");
   }
   if (::lseek(fd_.get(), 0, SEEK_END) < 0) return FailErrno(errno, "failed to seek");

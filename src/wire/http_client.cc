@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <vector>
 
 #include "base/check.h"
+#include "wire/idle_connections.h"
 
 namespace sabia::wire {
 namespace {
@@ -176,17 +179,54 @@ void SetMethod(CURL* handle, Transfer& transfer) {
   if (call.method != "HEAD") curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, call.method.c_str());
 }
 
+// Handles of clients that have ended, with the connections that they keep.
+class IdleHandles {
+ public:
+  static IdleHandles& Ours() {
+    static auto* const handles = new IdleHandles;  // processes end without clearing up
+    return *handles;
+  }
+  void KeepAtMost(std::size_t count) {
+    const std::lock_guard lock(mutex_);
+    most_ = count;
+  }
+  CURL* Take() {
+    const std::lock_guard lock(mutex_);
+    if (handles_.empty()) return nullptr;
+    CURL* handle = handles_.back();
+    handles_.pop_back();
+    return handle;
+  }
+  bool Give(CURL* handle) {
+    curl_easy_reset(handle);
+    const std::lock_guard lock(mutex_);
+    if (handles_.size() >= most_) return false;
+    handles_.push_back(handle);
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t most_ = 0;        // guarded by mutex_
+  std::vector<CURL*> handles_;  // guarded by mutex_
+};
+
 }  // namespace
+
+void KeepIdleConnections(std::size_t clients) { IdleHandles::Ours().KeepAtMost(clients); }
 
 class HttpClient::Impl {
  public:
   explicit Impl(HttpClientOptions wanted) : options(std::move(wanted)) {
     static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
     CHECK(initialized == CURLE_OK);
-    handle = curl_easy_init();
+    handle = IdleHandles::Ours().Take();
+    if (handle == nullptr) handle = curl_easy_init();
     CHECK(handle != nullptr);
   }
-  ~Impl() { curl_easy_cleanup(handle); }
+  ~Impl() {
+    if (!IdleHandles::Ours().Give(handle)) curl_easy_cleanup(handle);
+  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 

@@ -14,7 +14,8 @@ Result<bool> FillEmptyFile(const Path& path, std::string_view content, Durabilit
   const auto fd = OpenFile(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!fd) return false;
   struct stat info {};
-  if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size != 0) return false;
+  if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if (static_cast<std::size_t>(info.st_size) > kEmptyFileMax) return false;
   RETURN_IF_ERROR(WriteAll(fd->get(), content));
   if (durability == Durability::kDurable && ::fsync(fd->get()) != 0)
     return FailErrno(errno, "failed to sync '{}'", path.native());

@@ -23,6 +23,9 @@ TEST(EmptyFile, IsFilledOnceAndNothingElseIsTouched) {
   EXPECT_TRUE(fill("one"));
   EXPECT_FALSE(fill("two"));
   EXPECT_EQ(*files.Read(path, 1 << 10), "one");
+  ASSERT_EQ(::truncate(path.c_str(), kEmptyFileMax), 0);
+  EXPECT_TRUE(fill("{}"));
+  EXPECT_EQ(*files.Read(path, 1 << 10), "{}");
   ASSERT_EQ(::unlink(path.c_str()), 0);
   ASSERT_TRUE(files.WriteAtomically(base.path() / "other", "", {}));
   ASSERT_EQ(::symlink("other", path.c_str()), 0);

@@ -41,7 +41,8 @@ std::string EndOfFile(env::Files& files, const env::Path& path) {
 // The document, or nothing when there is none or it is torn: after power loss that is possible.
 std::optional<json::object> ReadObject(env::Files& files, const env::Path& path) {
   const auto text = files.Read(path, kReportBytesMax);
-  if (!text || text->empty()) return std::nullopt;  // of a directory that serves again
+  // Empty: of a directory that serves again.
+  if (!text || text->size() <= env::kEmptyFileMax) return std::nullopt;
   auto object = ParseJsonObject(*text);
   if (object) return std::move(*object);
   LogWarn("ignored '{}': {}", path.native(), object.error().message);

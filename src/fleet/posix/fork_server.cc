@@ -26,7 +26,7 @@ struct Answer {
 
 constexpr int kDescriptors = 2;  // of an agent: its pidfd and its line
 constexpr char kFree = 'f';
-// Where an agent has its line; above it lies nothing that must outlive an instance.
+// Where an agent has its line; above it lies nothing at first.
 constexpr int kLine = kForkServerSocket;
 
 // The descriptors ride on the message; an answer without a pid has none.
@@ -111,7 +111,6 @@ Served ServeOne(const env::Path& directory, const std::function<Served(const env
   while (true) {
     const Served served = ServeOne(directory, run);
     if (!served.again) ::_exit(served.status);
-    ::close_range(kLine + 1, ~0U, 0);
     if (::send(kLine, &kFree, 1, MSG_NOSIGNAL) != 1) ::_exit(served.status);
     directory = ReceiveDirectory(kLine);
     if (directory.empty()) ::_exit(served.status);

@@ -29,9 +29,8 @@ struct Served {
 
 // The server's side, called by main of the started program: answers on the socket until it is
 // closed, and returns the exit status. In each child, `run` is called with the directory, with
-// standard error going to <directory>/agent.err; descriptors that it leaves are closed before it is
-// called again. `ended_child` is called in the server for each child that has ended. REQUIRES: the
-// process has one thread.
+// standard error going to <directory>/agent.err and descriptors 0 to 3 open. `ended_child` is
+// called in the server for each child that has ended. REQUIRES: the process has one thread.
 int ServeForks(int socket, const std::function<Served(const env::Path& directory)>& run,
                const std::function<void(int pid)>& ended_child = {});
 

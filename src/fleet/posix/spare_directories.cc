@@ -16,6 +16,7 @@
 #include <optional>
 #include <string_view>
 
+#include "env/posix/empty_file.h"
 #include "env/posix/posix_files.h"
 #include "model/instance_tree.h"
 
@@ -107,13 +108,15 @@ bool IsKept(std::string_view name) {
   return std::find(kKeptFiles.begin(), kKeptFiles.end(), name) != kKeptFiles.end();
 }
 
-// Whether it is an empty regular file now.
+// Whether it is an empty regular file now (env/posix/empty_file.h); what the agent said is gone to
+// the last byte.
 bool Empty(int directory, const char* name) {
+  const off_t most = std::string_view(name) == "agent.err" ? 0 : env::kEmptyFileMax;
   const env::UniqueFd fd(
       ::openat(directory, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   struct stat info {};
   return fd && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) &&
-         (info.st_size == 0 || ::ftruncate(fd.get(), 0) == 0);
+         (info.st_size <= most || ::ftruncate(fd.get(), most) == 0);
 }
 
 std::int64_t Nanos(const timespec& time) {
