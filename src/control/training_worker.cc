@@ -244,6 +244,11 @@ Status TrainingWorker::Perform(JobWork& work, plan::Record record) {
   }
   using Op = store::Change::Op;
   std::vector<store::Change> changes;
+  if (record.pool_of) {
+    changes.push_back({Op::kUpdate, store::RowOf(*record.pool_of, work.taken->revision), {}, {}});
+    for (store::Resource& lease : work.taken->leases)
+      changes.push_back({Op::kDelete, std::move(lease), {}, {}});
+  }
   changes.push_back({Op::kUpdate, store::RowOf(record.job, work.revision), {}, {}});
   for (const model::InstanceRecord& lease : record.lease) {
     changes.push_back({Op::kInsert, InstanceRow(lease, 0), {}, {}});
@@ -253,12 +258,6 @@ Status TrainingWorker::Perform(JobWork& work, plan::Record record) {
       changes.push_back(
           {Op::kDelete, InstanceRow(instance.view.record, instance.revision), {}, {}});
     }
-  }
-  if (record.pool_of) {
-    changes.push_back(
-        {Op::kUpdate, store::RowOf(*record.pool_of, work.taken->revision), {}, {}});
-    for (store::Resource& lease : work.taken->leases)
-      changes.push_back({Op::kDelete, std::move(lease), {}, {}});
   }
   RETURN_IF_ERROR(ports_.records.Commit(changes));
   ++work.own_commits;

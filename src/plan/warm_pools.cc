@@ -114,6 +114,8 @@ void KeepOrEndPool(const TrainingSnapshot& seen, Record& record) {
   if (ended >= pool.born + model::kWarmPoolLifeMax) return end();
   pool.state = WarmPoolState::kAvailable;
   pool.retained_from = std::chrono::ceil<Seconds>(ended);
+  pool.retained_until.reset();
+  pool.updated.reset();
   job.warm_pool = std::move(pool);
   Say(job, "Resource retained for reuse");
   record.give_back = false;

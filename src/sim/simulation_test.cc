@@ -34,6 +34,8 @@ TEST(Simulation, WorldsKeepTheirPromises) {
   EXPECT_GT(sum.agent_deaths, 100u);
   EXPECT_GT(sum.daemon_deaths, kSeeds);
   EXPECT_GT(sum.failed_effects, 100u);
+  EXPECT_GT(sum.pools, kSeeds);
+  EXPECT_GT(sum.reuses, 100u);
 }
 
 TEST(Simulation, TheSameSeedEndsInTheSameState) {

@@ -60,6 +60,10 @@ WorldPlan PlanOf(std::uint64_t seed) {
   if (draw.OneIn(3)) plan.stopped_percent = draw.Between(1, 50);
   if (draw.OneIn(3)) plan.limited_percent = draw.Between(1, 50);
   if (draw.OneIn(3)) plan.retries = draw.Between(1, 3);
+  if (draw.OneIn(2)) {
+    plan.keeping_percent = draw.Between(20, 100);
+    plan.keep_alive_mean = draw.Between(plan.arrival_mean / 4, plan.arrival_mean * 4);
+  }
   return plan;
 }
 
@@ -85,13 +89,13 @@ std::string Describe(const WorldPlan& plan) {
       "%, checkpoints every {:.2f} h, interrupted every {:.2f} h, agents die every {:.2f} h, the "
       "daemon every {:.2f} h for up to {:.2f} h and at 1 of {} effects; 1 of {} effects fails, {} "
       "% of pokes are lost; {} % of programs fail, {} % are deaf, {} % are stopped, {} % run into "
-      "a limit, {} retries",
+      "a limit, {} retries; {} % keep their instances for {:.2f} h",
       plan.seed, hours(plan.length), plan.instances, hours(plan.work_mean),
       hours(plan.arrival_mean), plan.hosts_max, plan.spot_percent, hours(plan.checkpoint_every),
       hours(plan.interruption_mean), hours(plan.agent_death_mean), hours(plan.daemon_death_mean),
       hours(plan.daemon_down), plan.effects_per_death, plan.effects_per_failure,
       plan.lost_poke_percent, plan.failing_percent, plan.deaf_percent, plan.stopped_percent,
-      plan.limited_percent, plan.retries);
+      plan.limited_percent, plan.retries, plan.keeping_percent, hours(plan.keep_alive_mean));
 }
 
 }  // namespace sabia::sim
