@@ -253,8 +253,7 @@ AwsResult<wire::EncodedAnswer> TrainingJobs::Describe(const wire::CallContext& c
     return std::make_shared<const std::string>(json::serialize(DescribeView(job, context.now)));
   };
   if (MayHavePool(*row)) return encode();  // what it says may change with the time
-  return described_.Get(
-      {name, row->document, aged}, [&](std::string_view) { return encode(); });
+  return described_.Get({name, row->document, aged}, [&](std::string_view) { return encode(); });
 }
 
 TrainingJobs::Answer TrainingJobs::List(const wire::CallContext& context,

@@ -325,8 +325,8 @@ void TrainingWorker::LaunchOne(JobWork& work, JobWork::Instance& instance,
   }
   Status started = ports_.files.Prepare(view.record.id, *prepared);
   if (started)
-    started = ports_.launcher.Start({view.record.id, ports_.files.Directory(view.record.id),
-                                     WaitingAgentOf(view.record)});
+    started = ports_.launcher.Start(
+        {view.record.id, ports_.files.Directory(view.record.id), WaitingAgentOf(view.record)});
   if (!started) {
     view.fault = plan::Fault{
         fmt::format("failed to start instance '{}': {}", view.record.id, started.error().message),

@@ -73,14 +73,10 @@ PoolKeys PoolKeysOf(const TrainingJob& job) {
   const auto flag = [&](std::string_view member) {
     return std::string(GetBool(request, member) ? "true" : "false");
   };
-  return {TextOf(request, "RoleArn"),
-          TextOf(wants, "InstanceCount"),
-          TextOf(wants, "InstanceType"),
-          TextOf(wants, "VolumeSizeInGB"),
-          TextOf(wants, "VolumeKmsKeyId"),
-          SortedText(network, "SecurityGroupIds"),
-          SortedText(network, "Subnets"),
-          flag("EnableInterContainerTrafficEncryption"),
+  return {TextOf(request, "RoleArn"),      TextOf(wants, "InstanceCount"),
+          TextOf(wants, "InstanceType"),   TextOf(wants, "VolumeSizeInGB"),
+          TextOf(wants, "VolumeKmsKeyId"), SortedText(network, "SecurityGroupIds"),
+          SortedText(network, "Subnets"),  flag("EnableInterContainerTrafficEncryption"),
           flag("EnableNetworkIsolation")};
 }
 

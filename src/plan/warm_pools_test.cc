@@ -85,8 +85,7 @@ TEST(WarmPool, EndsWhenItsPeriodIsOver) {
 
 TEST(WarmPool, LivesForSevenDaysHoweverOftenItIsReused) {
   TrainingSnapshot seen = Ended(600);
-  seen.job.warm_pool =
-      model::WarmPool{.born = At(22 - 7 * 86'400 + 100), .taken_from = "long-ago"};
+  seen.job.warm_pool = model::WarmPool{.born = At(22 - 7 * 86'400 + 100), .taken_from = "long-ago"};
   Settle(seen);
   EXPECT_EQ(NextDue(seen, {}), At(122));
   TrainingSnapshot old = Ended(600);
@@ -106,8 +105,7 @@ TEST(WarmPool, GoesToTheNextJobInOneRecord) {
   seen.now = At(30) + Millis(700);
   seen.capacity.answer = CapacityView::Answer::kGranted;
   seen.capacity.slices.resize(2);
-  seen.capacity.pool = PoolOffer{
-      left.job, {left.instances[0].record, left.instances[1].record}};
+  seen.capacity.pool = PoolOffer{left.job, {left.instances[0].record, left.instances[1].record}};
   const auto action = NextStep(seen, {});
   ASSERT_TRUE(action && std::holds_alternative<Record>(*action));
   const Record& record = std::get<Record>(*action);

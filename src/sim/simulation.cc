@@ -43,7 +43,16 @@ control::ControllerSettings SettingsOf(const WorldPlan& plan) {
   return settings;
 }
 
-enum class What { kUserUpdate, kArrival, kReclaim, kTaken, kAgentDeath, kDaemonDeath, kDaemonStart, kUserStop };
+enum class What {
+  kUserUpdate,
+  kArrival,
+  kReclaim,
+  kTaken,
+  kAgentDeath,
+  kDaemonDeath,
+  kDaemonStart,
+  kUserStop
+};
 
 struct Event {
   WallTime at;
@@ -147,10 +156,10 @@ void Simulation::Arrive() {
   options.retries = plan_.retries;
   if (!options.spot && Percent(plan_.keeping_percent)) {
     constexpr std::int64_t kKeepAliveMax = 21'600;
-    options.keep_alive = static_cast<int>(
-        std::clamp<std::int64_t>(Exponential(plan_.keep_alive_mean).count() / 1000, 1, kKeepAliveMax));
-    options.volume = 1 + static_cast<int>(random_.Below(2));
+    options.keep_alive = static_cast<int>(std::clamp<std::int64_t>(
+        Exponential(plan_.keep_alive_mean).count() / 1000, 1, kKeepAliveMax));
   }
+  if (plan_.keeping_percent > 0) options.volume = 1 + static_cast<int>(random_.Below(2));
   FakeProgram program;
   program.prepares = Millis(static_cast<std::int64_t>(random_.Below(2'000)));
   program.downloads = Millis(static_cast<std::int64_t>(random_.Below(60'000)));

@@ -30,8 +30,8 @@ struct Outcome {
   std::uint64_t agent_deaths = 0;
   std::uint64_t daemon_deaths = 0;
   std::uint64_t failed_effects = 0;
-  std::uint64_t pools = 0;   // that jobs left
-  std::uint64_t reuses = 0;  // of them
+  std::uint64_t pools = 0;              // that jobs left
+  std::uint64_t reuses = 0;             // of them
   Millis length{0};                     // simulated, with the peace at the end
   double instance_hours = 0;            // the machine's instances, leased or not
   std::vector<std::string> violations;  // none in a world as it should be

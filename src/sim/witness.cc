@@ -132,8 +132,7 @@ void Witness::CheckPool(const TrainingJob& before, const TrainingJob& after) {
 void Witness::CheckTaken(const TrainingJob& job) {
   if (!job.warm_pool || job.warm_pool->taken_from.empty()) return;
   const auto [taker, first] = taken_by_.try_emplace(job.warm_pool->taken_from, job.name);
-  if (taker->second != job.name)
-    Violation(job.name + ": its pool is that of " + taker->second);
+  if (taker->second != job.name) Violation(job.name + ": its pool is that of " + taker->second);
 }
 
 void Witness::SawLease(const store::Change& change, const store::Resource* becomes) {

@@ -3,8 +3,9 @@
 // Of training jobs: no step that model::kTrainingEdges does not have, nothing that was acknowledged
 // is forgotten (the request, a wish to stop, attempts, statuses), no second in two attempts, no
 // time that goes back. Of warm pools: only jobs that have ended have one that waits, it is taken by
-// one job, and that job says so; after its end it does not change any more. Of leases: one instance at a time per host of a job, never more than the
-// machine has. A digest of everything that was committed tells two runs apart.
+// one job, and that job says so; after its end it does not change any more. Of leases: one instance
+// at a time per host of a job, never more than the machine has. A digest of everything that was
+// committed tells two runs apart.
 //
 // Threading: confined.
 #pragma once

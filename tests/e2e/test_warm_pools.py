@@ -57,11 +57,11 @@ def refused(call, **arguments):
 def test_the_next_job_takes_the_instances(engine, name):
     first, second = name + "-1", name + "-2"
     described = run(engine, first, "echo secret >/opt/ml/model/left; echo x >/tmp/left; env >/root/left; "
-                    "echo kept >/opt/ml/sagemaker/warmpoolcache/note; sleep 1000 & true")
+                    "echo kept >/opt/ml/sagemaker/warmpoolcache/note; echo pip >~/.cache/pip/note; sleep 1000 & true")
     assert described["TrainingJobStatus"] == "Completed"
     assert pool(engine, first)["Status"] == "Available"
     assert message(engine, first) == "Resource retained for reuse"
-    run(engine, second, "find /opt/ml /tmp /root -name left; cat /opt/ml/sagemaker/warmpoolcache/note; "
+    run(engine, second, "find /opt/ml /tmp /root -name left; cat /opt/ml/sagemaker/warmpoolcache/note ~/.cache/pip/note; "
         "ls /proc | grep -c '^[0-9]'; cat /opt/ml/input/config/trainingjobconfig.json; echo; echo $TRAINING_JOB_NAME")
     taken = pool(engine, first)
     assert (taken["Status"], taken["ReusedByJob"]) == ("Reused", second)
@@ -69,10 +69,10 @@ def test_the_next_job_takes_the_instances(engine, name):
     assert message(engine, first) == "Resource reused by training job: " + second
     assert pool(engine, second)["Status"] == "Available", "with the keep-alive of the second job"
     lines = engine.lines(second)
-    assert lines[0] == "kept", "only the cache is handed on"
-    assert int(lines[1]) <= 6, "nothing of the first job runs"
-    assert second in lines[2] and first not in lines[2]
-    assert lines[3] == second
+    assert lines[:2] == ["kept", "pip"], "only the caches are handed on"
+    assert int(lines[2]) <= 6, "nothing of the first job runs"
+    assert second in lines[3] and first not in lines[3]
+    assert lines[4] == second
     end(engine, second)
 
 

@@ -143,11 +143,24 @@ class AgentRun {
 
   void Order(const model::Orders& orders) {
     Write("orders.json", json::serialize(orders.ToJson()));
+    Send("");
+  }
+  // An agent that waits goes on in a directory of this name, with the spec as it is now.
+  void CallTo(const std::string& name) {
+    const Path next = temporary_.path() / name;
+    CHECK(files_.MakeDirectories(next));
+    CHECK(files_.WriteAtomically(next / "spec.json", json::serialize(spec.ToJson()),
+                                 {.mode = 0600, .durability = env::Durability::kVolatile}));
+    Send(next.native());
+    directory_ = next;
+  }
+  void Send(const std::string& text) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     layout().socket().native().copy(address.sun_path, sizeof address.sun_path - 1);
     const env::UniqueFd poke(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    ::sendto(poke.get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    ::sendto(poke.get(), text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&address),
+             sizeof address);
   }
 
   model::Report Report() {
@@ -218,7 +231,7 @@ class AgentRun {
   }
 
   env::TemporaryDirectory temporary_;
-  const Path directory_;
+  Path directory_;
   wire::FakeS3Client s3_;
   env::PosixFiles files_;
   std::map<std::string, Path> blob_paths_;

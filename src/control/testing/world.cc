@@ -197,9 +197,8 @@ void World::CheckPool(const model::TrainingJob& job, std::vector<std::string>& o
   const bool took = next.warm_pool && next.warm_pool->taken_from == job.name;
   if (!took) return out.push_back(job.name + ": its pool went to a job that has another");
   // Attempts before the one that took them ran elsewhere.
-  const bool later = std::any_of(next.attempts.begin(), next.attempts.end(), [&](const auto& a) {
-    return a.launched >= *pool.retained_until;
-  });
+  const bool later = std::any_of(next.attempts.begin(), next.attempts.end(),
+                                 [&](const auto& a) { return a.launched >= *pool.retained_until; });
   if (!later && *pool.retained_until > *pool.retained_from)
     out.push_back(job.name + ": a second was retained and trained");
 }

@@ -21,8 +21,8 @@ struct SubmitOptions {
   int max_runtime = 3600;
   int max_wait = 0;  // 0: absent
   int retries = 0;
-  int keep_alive = 0;  // 0: absent
-  int volume = 0;      // 0: absent
+  int keep_alive = 0;   // 0: absent
+  int volume = 0;       // 0: absent
   std::string channel;  // S3 URI of one File channel; "" for none
   std::string instance_type = "ml.m5.large";
 };
