@@ -4,12 +4,14 @@
   create      CreateTrainingJob, durable, against moto's (which keeps nothing), and at 32 clients against single
               SQLite transactions with synchronous=FULL on the same disk
   launch      from the answer of CreateTrainingJob to the user's first line, against srun of /bin/true
+  warm        the same for a job that runs on the instances of the one before, beside a cold one and srun
   throughput  trivial jobs per second end to end, against Slurm with as many places for jobs as it can use
   throughput-even  the same against Slurm with as many places as ours has
   million     1,000,000 finished jobs in the store: Describe, List, restart, and the memory of an idle daemon
 
 Both sides are loaded by the same generator (bench/load), unpinned, on the same machine.
 """
+import functools
 import json
 import os
 import pathlib
@@ -225,6 +227,58 @@ def launch(bench):
         slurm.stop()
 
 
+def first_line(engine, sagemaker, request):
+    """Seconds from the answer of CreateTrainingJob to the time that the program prints."""
+    sagemaker.create_training_job(**request)
+    answered = time.time()
+    time.sleep(0.15)  # nobody asks meanwhile
+    job = request["TrainingJobName"]
+    engine.wait(job)
+    return float(next(l for l in engine.lines(job) if l.startswith("T ")).split()[1]) - answered
+
+
+def warm(bench):
+    engine, slurm = bench.engine(), Slurm(bench.work)
+    engine.client = functools.cache(engine.client)
+    try:
+        s3 = engine.client("s3")
+        s3.put_object(Bucket=engine.bucket(), Key="in/data.bin", Body=os.urandom(1 << 20))
+        sagemaker = engine.client("sagemaker")
+        kept = {"InstanceCount": 1, "InstanceType": "ml.m5.large", "VolumeSizeInGB": 1, "KeepAlivePeriodInSeconds": 3600}
+        cold = {"InstanceCount": 1, "InstanceType": "ml.m5.large", "VolumeSizeInGB": 2}
+
+        def program(job, resources):
+            request = create_body(job)
+            request["AlgorithmSpecification"]["ContainerEntrypoint"] = ["/bin/date", "+T %s.%N"]
+            return {**request, "ResourceConfig": resources}
+
+        def script(job, resources):
+            uri = engine.upload_code(job, {"train.py": "import time\nprint('T', repr(time.time()), flush=True)\n"})
+            return engine.request(job, ResourceConfig=resources, HyperParameters={
+                "sagemaker_program": '"train.py"', "sagemaker_submit_directory": json.dumps(uri)},
+                InputDataConfig=[{"ChannelName": "train", "DataSource": {"S3DataSource": {
+                    "S3DataType": "S3Prefix", "S3Uri": "s3://data/in/"}}}])
+
+        first_line(engine, sagemaker, program("first", kept))
+        kinds = {"program, warm": (program, kept, "<= 0.2"), "program, cold": (program, cold, "<= 1"),
+                 "script mode, 1 MB channel, warm": (script, kept, "-"), "script mode, 1 MB channel, cold": (script, cold, "-")}
+        took, ratios, peers = {kind: [] for kind in kinds}, {kind: [] for kind in kinds}, []
+        for number in range(2 * ROUNDS):
+            peers.append(slurm.srun())
+            for index, (kind, (make, resources, _)) in enumerate(kinds.items()):
+                took[kind].append(first_line(engine, sagemaker, make(f"warm-{number}-{index}", resources)))
+                ratios[kind].append(took[kind][-1] / peers[-1])
+        reused = sagemaker.list_training_jobs(WarmPoolStatusEquals="Reused", MaxResults=100)["TrainingJobSummaries"]
+        if len(reused) != 2 * 2 * ROUNDS:
+            raise RuntimeError(f"{len(reused)} jobs ran on the instances of another, not {2 * 2 * ROUNDS}")
+        for kind, (_, _, goal) in kinds.items():
+            report("CreateTrainingJob answered to first line", f"{statistics.median(took[kind]) * 1000:.1f} ms",
+                   f"srun /bin/true: {statistics.median(peers) * 1000:.1f} ms", spread(ratios[kind]), goal, kind)
+    finally:
+        engine.stop()
+        slurm.stop()
+
+
 def throughput(bench, jobs=200, places=SLURM_PLACES):
     engine, slurm = bench.engine("--overcommit", str(OVERCOMMIT)), Slurm(bench.work, places)
     try:
@@ -297,7 +351,7 @@ def million(bench, jobs=1_000_000):
     engine.stop()
 
 
-SECTIONS = {"describe": describe, "create": create, "launch": launch, "throughput": throughput,
+SECTIONS = {"describe": describe, "create": create, "launch": launch, "warm": warm, "throughput": throughput,
             "throughput-even": throughput_even, "million": million}
 
 

@@ -8,7 +8,8 @@
 //     agent.poke                 FIFO: the daemon pokes the agent, or calls one that waits to the
 //                                directory that it names
 //     agent.err                  standard error of the agent
-//     cache/                     /opt/ml/sagemaker/warmpoolcache; goes with the agent
+//     cache/ pip/                /opt/ml/sagemaker/warmpoolcache, /root/.cache/pip; go with the
+//                                agent
 //     root/                      what the program sees as /opt/ml
 //       input/config/ input/data/<channel> model/ output/{data,metrics/sagemaker} checkpoints/
 //       code/
@@ -52,6 +53,7 @@ class Layout {
   Path poke() const { return directory_ / "agent.poke"; }
   Path errors() const { return directory_ / "agent.err"; }
   Path cache() const { return directory_ / "cache"; }
+  Path packages() const { return directory_ / "pip"; }
   Path metrics_log() const { return directory_ / "metrics.log"; }
   Path root() const { return directory_ / "root"; }
   Path scratch() const { return directory_ / "scratch"; }
@@ -93,6 +95,7 @@ inline constexpr char kClientData[] = "/opt/sabia/aws-models";
 inline constexpr char kCaBundle[] = "/opt/sabia/ca-bundle.pem";
 // What jobs of a warm pool hand on to each other.
 inline constexpr char kWarmPoolCache[] = "/opt/ml/sagemaker/warmpoolcache";
+inline constexpr char kPipCache[] = "/root/.cache/pip";
 inline constexpr char kSandboxBin[] = "/opt/sabia/bin";
 
 }  // namespace sabia::agent

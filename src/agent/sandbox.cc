@@ -130,7 +130,10 @@ Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
   Add(out, {"--bind", layout.root().native(), kOptMl});
   if (paths.shared != nullptr)
     Add(out, {"--bind", SharedConfig(*paths.shared).native(), "/opt/ml/input/config"});
-  if (spec.keeps_cache) Add(out, {"--bind", layout.cache().native(), kWarmPoolCache});
+  if (spec.keeps_cache) {
+    Add(out, {"--bind", layout.cache().native(), kWarmPoolCache});
+    Add(out, {"--bind", layout.packages().native(), kPipCache});
+  }
   for (const ReadOnlyView& view : views) Add(out, {"--ro-bind", view.source.native(), view.target});
   RETURN_IF_ERROR(AddCheckpoints(spec, layout, out));
   const Path bin = paths.shared != nullptr ? paths.shared->bin() : layout.bin();
@@ -188,7 +191,10 @@ Status PrepareSystem(const model::InstanceSpec& spec, const Layout& layout, bool
 
 Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout,
                            const SandboxPaths& paths, bool may_mount) {
-  if (spec.keeps_cache) RETURN_IF_ERROR(MakeDirectory(layout.cache(), 0755));
+  if (spec.keeps_cache) {
+    RETURN_IF_ERROR(MakeDirectory(layout.cache(), 0755));
+    RETURN_IF_ERROR(MakeDirectory(layout.packages(), 0755));
+  }
   if (paths.shared != nullptr) return {};
   RETURN_IF_ERROR(WriteHosts(spec, layout.hosts()));
   return PrepareSystem(spec, layout, may_mount);

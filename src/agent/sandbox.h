@@ -33,8 +33,8 @@ Result<std::vector<std::string>> SandboxOptions(const model::InstanceSpec& spec,
                                                 const Layout& layout, const SandboxPaths& paths,
                                                 const std::vector<ReadOnlyView>& views);
 
-// What the options refer to beside the instance's tree: the pool's cache, unless it came with the
-// agent; below scratch/: hosts, system/etc and system/bin, unless they are shared.
+// What the options refer to beside the instance's tree: the pool's caches, unless they came with
+// the agent; below scratch/: hosts, system/etc and system/bin, unless they are shared.
 Status PrepareSandboxFiles(const model::InstanceSpec& spec, const Layout& layout,
                            const SandboxPaths& paths, bool may_mount);
 

@@ -65,6 +65,7 @@ std::optional<Path> AwaitCall(Link& link, env::Clock& clock) {
 
 void MoveIn(const Layout& from, const Layout& to) {
   (void)std::rename(from.cache().c_str(), to.cache().c_str());
+  (void)std::rename(from.packages().c_str(), to.packages().c_str());
   const auto error_file =
       env::OpenFile(to.errors(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   if (error_file) ::dup2(error_file->get(), STDERR_FILENO);

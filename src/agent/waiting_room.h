@@ -1,11 +1,12 @@
 // An agent between two instances: it has reported its last of one, and waits to be called to the
 // next.
 //
-// What it keeps for the next job is itself: a loaded process in its mount namespace, and the cache
-// directory of the pool. Nothing else of the job that ended is carried over: its processes are gone
-// with their namespace, its mounts are undone, its /opt/ml stays in the old directory, which nobody
-// sees any more. A wait ends by a call, by SIGTERM, when the directory is removed, or after
-// kWaitMax: nobody may have to look for an agent whose daemon never comes back.
+// What it keeps for the next job is itself: a loaded process in its mount namespace, and the two
+// caches of the pool: the documented directory, and what pip has downloaded and built. Nothing else
+// of the job that ended is carried over: its processes are gone with their namespace, its mounts
+// are undone, its /opt/ml stays in the old directory, which nobody sees any more. A wait ends by a
+// call, by SIGTERM, when the directory is removed, or after kWaitMax: nobody may have to look for
+// an agent whose daemon never comes back.
 //
 // Threading: main thread.
 #pragma once
@@ -24,7 +25,7 @@ inline constexpr Seconds kWaitMax{21'600 + 3'600};
 // done.
 std::optional<Path> AwaitCall(Link& link, env::Clock& clock);
 
-// What the process takes along: the cache, and where its standard error goes.
+// What the process takes along: the caches, and where its standard error goes.
 void MoveIn(const Layout& from, const Layout& to);
 
 }  // namespace sabia::agent

@@ -1,8 +1,8 @@
 // A training job as DescribeTrainingJob and ListTrainingJobs print it.
 //
 // Both are functions of the stored record, so an answer can be kept for as long as the record's
-// revision stands; but for jobs whose instances wait, which cost more with every second. Source: DescribeTrainingJob and TrainingJobSummary of the SageMaker API
-// reference. Pure; any thread.
+// revision stands; but for jobs whose instances wait, which cost more with every second. Source:
+// DescribeTrainingJob and TrainingJobSummary of the SageMaker API reference. Pure; any thread.
 #pragma once
 
 #include "base/json.h"

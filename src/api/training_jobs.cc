@@ -188,8 +188,7 @@ AwsResult<wire::EncodedAnswer> TrainingJobs::Describe(const wire::CallContext& c
     return std::make_shared<const std::string>(json::serialize(DescribeView(job, context.now)));
   };
   if (MayHavePool(*row)) return encode();  // what it says may change with the time
-  return described_.Get(
-      {name, row->document, aged}, [&](std::string_view) { return encode(); });
+  return described_.Get({name, row->document, aged}, [&](std::string_view) { return encode(); });
 }
 
 TrainingJobs::Answer TrainingJobs::List(const wire::CallContext& context,
@@ -234,8 +233,10 @@ TrainingJobs::Answer TrainingJobs::Stop(const wire::CallContext& context,
 namespace {
 
 // Whether it changes; 0 gives the instances back.
-AwsResult<bool> UpdateKeepAlive(std::int64_t seconds, const json::object& request,
+AwsResult<bool> UpdateKeepAlive(const json::object& request, WallTime now,
                                 model::TrainingJob& job) {
+  const std::int64_t seconds =
+      GetInt(*FindObject(request, "ResourceConfig"), "KeepAlivePeriodInSeconds");
   if (!model::HoldsPool(job)) {
     const std::string_view status = job.warm_pool ? Name(job.warm_pool->state) : "none";
     return RefuseValidation(
@@ -250,6 +251,7 @@ AwsResult<bool> UpdateKeepAlive(std::int64_t seconds, const json::object& reques
         model::PrimaryStatus(job.phase));
   }
   if (job.KeepAlive() == Seconds(seconds)) return false;
+  job.warm_pool->updated = now;
   job.request.Edit()["ResourceConfig"].as_object()["KeepAlivePeriodInSeconds"] = seconds;
   return true;
 }
@@ -266,9 +268,8 @@ TrainingJobs::Answer TrainingJobs::Update(const wire::CallContext& context,
                 "sessions through Systems Manager are not implemented"}};
   RETURN_IF_ERROR(RefuseUnsupportedFields(kRules, request));
   RETURN_IF_ERROR(Change(context, before.job.name, [&](model::TrainingJob& job) -> AwsResult<bool> {
-    if (const json::object* resources = FindObject(request, "ResourceConfig")) {
-      return UpdateKeepAlive(GetInt(*resources, "KeepAlivePeriodInSeconds"), request, job);
-    }
+    if (FindObject(request, "ResourceConfig") != nullptr)
+      return UpdateKeepAlive(request, context.now, job);
     const std::string_view status = model::PrimaryStatus(job.phase);
     if (status != "InProgress") {
       return RefuseValidation("The request was rejected because the training job is in status {}.",

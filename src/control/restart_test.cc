@@ -106,6 +106,42 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, RestartAtEveryEffect,
                                   (std::get<1>(test.param) ? "_after" : "_before");
                          });
 
+// Whether the fault struck. One job, and then another that may run on what the first one left.
+bool RunTwo(int effect, bool after, int hosts) {
+  World world;
+  const testing::SubmitOptions options{.hosts = hosts, .keep_alive = 60};
+  world.faults.DieAt(effect, after);
+  world.Submit("first", options);
+  EXPECT_TRUE(world.RunUntil([&] { return model::IsTerminal(world.Job("first").phase); }));
+  world.Submit("second", options);
+  EXPECT_TRUE(world.RunUntilQuiet());
+  const std::string where = world.faults.where();
+  for (const char* name : {"first", "second"}) {
+    EXPECT_EQ(world.Job(name).phase, TrainingPhase::kCompleted) << name << ", " << where;
+    EXPECT_EQ(world.Job(name).attempts.size(), 1u) << name << ", " << where;
+  }
+  const model::TrainingJob first = world.Job("first");
+  const model::TrainingJob second = world.Job("second");
+  EXPECT_TRUE(first.warm_pool && first.warm_pool->reused_by == "second") << where;
+  EXPECT_TRUE(second.warm_pool && second.warm_pool->taken_from == "first") << where;
+  EXPECT_EQ(second.warm_pool->state, model::WarmPoolState::kTerminated) << where;
+  EXPECT_EQ(model::RetainedTime(*second.warm_pool, world.clock.Wall()), Seconds(60)) << where;
+  EXPECT_EQ(world.fleet.warm_starts(), static_cast<std::size_t>(hosts)) << where;
+  EXPECT_THAT(world.Violations(), IsEmpty()) << where << ", effect " << effect;
+  return world.faults.fired();
+}
+
+TEST(Restart, AtEveryEffectOfAWarmPoolLosesNothing) {
+  for (const int hosts : {1, 2}) {
+    for (const bool after : {false, true}) {
+      int effect = 0;
+      while (RunTwo(effect, after, hosts) && !HasFailure()) ++effect;
+      EXPECT_GE(effect, 15) << "too few effects to mean anything";
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST(Restart, FindsJobsThatEndedWhileNobodyLooked) {
   World world;
   world.Submit("job");

@@ -81,16 +81,16 @@ class TrainingController {
     bool stale_record = false;      // apply at the next look
     bool stale_instances = false;
     bool grant = false;
-    bool waited = false;      // it was not granted at once
-    bool told = false;        // its record says that it waits
-    bool yields = false;      // its instances wait, and others need the room
-    std::string pool;         // granted were the instances that this job left
+    bool waited = false;  // it was not granted at once
+    bool told = false;    // its record says that it waits
+    bool yields = false;  // its instances wait, and others need the room
+    std::string pool;     // granted were the instances that this job left
     std::string near_miss;
     bool keys_known = false;
     std::optional<plan::PoolKeys> keys;  // nothing: it may not use pools
-    WallTime tells_at;        // when it should
-    int wakes = 0;            // commits heard of since the look began
-    std::uint64_t timer = 0;  // sequence number of its only valid timer
+    WallTime tells_at;                   // when it should
+    int wakes = 0;                       // commits heard of since the look began
+    std::uint64_t timer = 0;             // sequence number of its only valid timer
   };
   struct Keeper {
     plan::PoolKeys keys;
@@ -146,10 +146,10 @@ class TrainingController {
 
   // Confined to the loop.
   fleet::Capacity capacity_;
-  fleet::PoolBoard pools_;                          // of jobs that have ended
-  std::map<std::string, Keeper> keepers_;           // jobs that will leave theirs
-  std::map<std::string, std::string> promised_;     // whose pool → who gets it
-  std::set<std::string> yielding_;                  // whose pools are being given up
+  fleet::PoolBoard pools_;                       // of jobs that have ended
+  std::map<std::string, Keeper> keepers_;        // jobs that will leave theirs
+  std::map<std::string, std::string> promised_;  // whose pool → who gets it
+  std::set<std::string> yielding_;               // whose pools are being given up
   std::map<std::string, Job> jobs_;
   std::map<std::string, std::string, std::less<>> job_of_uid_;
   std::set<std::string> running_;  // jobs with instances

@@ -9,6 +9,7 @@ namespace sabia::control {
 namespace {
 
 using model::TrainingPhase;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -277,6 +278,100 @@ TEST(TrainingController, LeavesSharesThatChangeWithTheEpochToTheAgents) {
   ASSERT_TRUE(plain);
   EXPECT_EQ(lines(*plain), 1);
   EXPECT_EQ(plain->channels[0].share_hosts, 1);
+}
+
+bool Waits(World& world, const std::string& name) { return model::HoldsPool(world.Job(name)); }
+
+TEST(WarmPools, AreTakenByTheNextJobThatAsksForTheSame) {
+  World world;
+  world.Submit("a", {.keep_alive = 60});
+  ASSERT_TRUE(world.RunUntil([&] { return Waits(world, "a"); }));
+  world.Submit("b", {.keep_alive = 60, .volume = 2});
+  ASSERT_TRUE(world.RunUntil([&] { return Waits(world, "b"); }));
+  EXPECT_EQ(world.Job("b").warm_pool->taken_from, "");
+  EXPECT_THAT(world.Job("b").notes,
+              Contains(HasSubstr("the one of training job 'a' differs in VolumeSizeInGB")));
+  world.Submit("c");
+  ASSERT_TRUE(world.RunUntil([&] { return model::IsTerminal(world.Job("c").phase); }));
+  EXPECT_EQ(world.Job("a").warm_pool->reused_by, "c");
+  EXPECT_EQ(world.Job("c").warm_pool->state, model::WarmPoolState::kTerminated)
+      << "it keeps nothing alive";
+  EXPECT_EQ(world.fleet.warm_starts(), 1u);
+  ASSERT_TRUE(world.RunUntilQuiet());
+  EXPECT_THAT(world.Violations(), IsEmpty());
+}
+
+TEST(WarmPools, EndWhenAnAgentDies) {
+  World world;
+  world.Submit("a", {.hosts = 2, .keep_alive = 60});
+  ASSERT_TRUE(world.RunUntil([&] { return Waits(world, "a"); }));
+  world.fleet.Crash(world.fleet.Running().front());
+  ASSERT_TRUE(world.RunUntilQuiet());
+  EXPECT_THAT(world.Job("a").transitions.back().message, HasSubstr("was lost"));
+  EXPECT_THAT(world.Violations(), IsEmpty()) << "the other agent is gone, too";
+}
+
+TEST(WarmPools, MakeRoomForAJobOfAnotherKindOldestFirst) {
+  World world({4, std::int64_t{16} << 30, 0});
+  for (const char* name : {"a", "b"}) {
+    world.Submit(name, {.keep_alive = 60, .volume = name[0] - 'a' + 1});
+    ASSERT_TRUE(world.RunUntil([&] { return Waits(world, name); }));
+    world.clock.Advance(Seconds(5));
+  }
+  world.Submit("c", {.volume = 3});
+  ASSERT_TRUE(world.RunUntil([&] { return model::IsTerminal(world.Job("c").phase); }));
+  EXPECT_THAT(world.Job("a").transitions.back().message, HasSubstr("needs the capacity"));
+  EXPECT_TRUE(Waits(world, "b")) << "one was enough";
+  ASSERT_TRUE(world.RunUntilQuiet());
+  EXPECT_THAT(world.Violations(), IsEmpty());
+}
+
+TEST(WarmPools, StayWhereGivingThemUpWouldNotHelp) {
+  World world({4, std::int64_t{16} << 30, 0});
+  world.fleet.SetProgram("long", {.trains = Millis(30'000)});
+  world.Submit("long");
+  world.Submit("a", {.keep_alive = 60});
+  ASSERT_TRUE(world.RunUntil([&] { return Waits(world, "a"); }));
+  world.Submit("wide", {.hosts = 2});
+  world.Turn();
+  world.clock.Advance(Seconds(1));
+  world.Turn();
+  EXPECT_TRUE(Waits(world, "a"));
+  ASSERT_TRUE(world.RunUntilQuiet());
+  EXPECT_EQ(world.Job("wide").phase, TrainingPhase::kCompleted);
+  EXPECT_THAT(world.Violations(), IsEmpty());
+}
+
+TEST(WarmPools, GoBackWhenTheJobThatWasToTakeThemIsStopped) {
+  World world({2, std::int64_t{8} << 30, 0});
+  world.Submit("a", {.keep_alive = 60});
+  ASSERT_TRUE(world.RunUntil([&] { return Waits(world, "a"); }));
+  world.KillDaemon();
+  world.Submit("b");
+  world.Edit("b", [&](model::TrainingJob& job) { job.stop_requested = world.clock.Wall(); });
+  world.StartDaemon();
+  world.Turn();
+  EXPECT_EQ(world.Job("b").phase, TrainingPhase::kStopped);
+  EXPECT_TRUE(Waits(world, "a"));
+  world.Submit("c");
+  ASSERT_TRUE(world.RunUntilQuiet());
+  EXPECT_EQ(world.Job("a").warm_pool->reused_by, "c");
+  EXPECT_THAT(world.Violations(), IsEmpty());
+}
+
+TEST(WarmPools, EndAtOnceWhenTheirPeriodIsSetToZero) {
+  World world;
+  world.Submit("a", {.keep_alive = 600});
+  ASSERT_TRUE(world.RunUntil([&] { return Waits(world, "a"); }));
+  world.clock.Advance(Seconds(3));
+  world.Edit("a", [&](model::TrainingJob& job) {
+    job.request.Edit()["ResourceConfig"].as_object()["KeepAlivePeriodInSeconds"] = 0;
+    job.warm_pool->updated = world.clock.Wall();
+  });
+  world.Turn();
+  EXPECT_EQ(world.Job("a").warm_pool->state, model::WarmPoolState::kTerminated);
+  EXPECT_GE(model::RetainedTime(*world.Job("a").warm_pool, world.clock.Wall()), Seconds(2));
+  ASSERT_TRUE(world.RunUntilQuiet());
 }
 
 }  // namespace

@@ -256,6 +256,11 @@ Status TrainingWorker::Perform(JobWork& work, plan::Record record) {
   }
   using Op = store::Change::Op;
   std::vector<store::Change> changes;
+  if (record.pool_of) {
+    changes.push_back({Op::kUpdate, store::RowOf(*record.pool_of, work.taken->revision), {}, {}});
+    for (store::Resource& lease : work.taken->leases)
+      changes.push_back({Op::kDelete, std::move(lease), {}, {}});
+  }
   changes.push_back({Op::kUpdate, store::RowOf(record.job, work.revision), {}, {}});
   for (const model::InstanceRecord& lease : record.lease) {
     changes.push_back({Op::kInsert, InstanceRow(lease, 0), {}, {}});
@@ -265,12 +270,6 @@ Status TrainingWorker::Perform(JobWork& work, plan::Record record) {
       changes.push_back(
           {Op::kDelete, InstanceRow(instance.view.record, instance.revision), {}, {}});
     }
-  }
-  if (record.pool_of) {
-    changes.push_back(
-        {Op::kUpdate, store::RowOf(*record.pool_of, work.taken->revision), {}, {}});
-    for (store::Resource& lease : work.taken->leases)
-      changes.push_back({Op::kDelete, std::move(lease), {}, {}});
   }
   RETURN_IF_ERROR(ports_.records.Commit(changes));
   ++work.own_commits;
@@ -338,8 +337,8 @@ void TrainingWorker::LaunchOne(JobWork& work, JobWork::Instance& instance,
   }
   Status started = ports_.files.Prepare(view.record.id, *prepared);
   if (started)
-    started = ports_.launcher.Start({view.record.id, ports_.files.Directory(view.record.id),
-                                     WaitingAgentOf(view.record)});
+    started = ports_.launcher.Start(
+        {view.record.id, ports_.files.Directory(view.record.id), WaitingAgentOf(view.record)});
   if (!started) {
     view.fault = plan::Fault{
         fmt::format("failed to start instance '{}': {}", view.record.id, started.error().message),

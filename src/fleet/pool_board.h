@@ -3,7 +3,7 @@
 // A job takes a pool that asks for exactly the same; among several, the one that has waited
 // longest, for that one ends first. A pool that nobody takes counts as capacity in use. When the
 // job at the head of the queue does not fit, the pools that were left longest ago are given up for
-// it, and only as many as make it fit (docs/adr/0011-warm-pools.md).
+// it, and only as many as make it fit (docs/adr/0012-warm-pools.md).
 //
 // Threading: loop-confined. No I/O, no clock. Cost: O(pools) per question.
 #pragma once

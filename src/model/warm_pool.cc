@@ -26,6 +26,7 @@ json::object WarmPool::ToJson() const {
                    {"reused_by", reused_by}};
   AddTime(out, "retained_from", retained_from);
   AddTime(out, "retained_until", retained_until);
+  AddTime(out, "updated", updated);
   return out;
 }
 
@@ -38,6 +39,7 @@ Result<WarmPool> WarmPool::FromJson(const json::object& document) {
   in.Text("reused_by", pool.reused_by);
   in.OptionalTime("retained_from", pool.retained_from);
   in.OptionalTime("retained_until", pool.retained_until);
+  in.OptionalTime("updated", pool.updated);
   RETURN_IF_ERROR(in.status());
   return pool;
 }
@@ -50,7 +52,8 @@ Seconds RetainedTime(const WarmPool& pool, WallTime now) {
 
 WallTime ExpiryOf(const WarmPool& pool, Seconds keep_alive) {
   const WallTime life_ends = std::max(pool.born + kWarmPoolLifeMax, *pool.retained_from);
-  return std::min(*pool.retained_from + keep_alive, life_ends);
+  const WallTime asked = *pool.retained_from + keep_alive;
+  return std::min(std::max(asked, pool.updated.value_or(asked)), life_ends);
 }
 
 }  // namespace sabia::model

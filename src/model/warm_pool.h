@@ -34,6 +34,7 @@ struct WarmPool {
   std::optional<WallTime> retained_from;
   std::optional<WallTime> retained_until;  // nothing while they wait
   std::string reused_by;
+  std::optional<WallTime> updated;  // the period was: what went before was retained, and is billed
 
   json::object ToJson() const;
   static Result<WarmPool> FromJson(const json::object& document);

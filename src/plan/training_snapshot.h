@@ -81,9 +81,9 @@ struct CapacityView {
   };
   Answer answer = Answer::kNotAsked;
   std::string reason;
-  std::vector<Slice> slices;       // in the order of instance numbers
-  std::vector<std::string> notes;  // "ml.p3.2xlarge has 1 GPU, this machine none"
-  bool waited = false;             // it was not granted at once
+  std::vector<Slice> slices;           // in the order of instance numbers
+  std::vector<std::string> notes;      // "ml.p3.2xlarge has 1 GPU, this machine none"
+  bool waited = false;                 // it was not granted at once
   std::optional<PoolOffer> pool = {};  // what is granted are these instances
 };
 

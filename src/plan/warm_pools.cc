@@ -73,14 +73,10 @@ PoolKeys PoolKeysOf(const TrainingJob& job) {
   const auto flag = [&](std::string_view member) {
     return std::string(GetBool(request, member) ? "true" : "false");
   };
-  return {TextOf(request, "RoleArn"),
-          TextOf(wants, "InstanceCount"),
-          TextOf(wants, "InstanceType"),
-          TextOf(wants, "VolumeSizeInGB"),
-          TextOf(wants, "VolumeKmsKeyId"),
-          SortedText(network, "SecurityGroupIds"),
-          SortedText(network, "Subnets"),
-          flag("EnableInterContainerTrafficEncryption"),
+  return {TextOf(request, "RoleArn"),      TextOf(wants, "InstanceCount"),
+          TextOf(wants, "InstanceType"),   TextOf(wants, "VolumeSizeInGB"),
+          TextOf(wants, "VolumeKmsKeyId"), SortedText(network, "SecurityGroupIds"),
+          SortedText(network, "Subnets"),  flag("EnableInterContainerTrafficEncryption"),
           flag("EnableNetworkIsolation")};
 }
 
@@ -114,6 +110,8 @@ void KeepOrEndPool(const TrainingSnapshot& seen, Record& record) {
   if (ended >= pool.born + model::kWarmPoolLifeMax) return end();
   pool.state = WarmPoolState::kAvailable;
   pool.retained_from = std::chrono::ceil<Seconds>(ended);
+  pool.retained_until.reset();
+  pool.updated.reset();
   job.warm_pool = std::move(pool);
   Say(job, "Resource retained for reuse");
   record.give_back = false;

@@ -2,8 +2,8 @@
 // has ended.
 //
 // A pool is taken by the next job that asks for the same (PoolKeys), whether or not that job keeps
-// its instances alive in turn. What a job says of its pool changes in the same commit as its leases.
-// Not here: in which order waiting jobs are looked at, and which pools make room for them
+// its instances alive in turn. What a job says of its pool changes in the same commit as its
+// leases. Not here: in which order waiting jobs are looked at, and which pools make room for them
 // (fleet/pool_board.h). Pure.
 #pragma once
 

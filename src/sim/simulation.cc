@@ -45,7 +45,16 @@ control::ControllerSettings SettingsOf(const WorldPlan& plan) {
   return settings;
 }
 
-enum class What { kArrival, kReclaim, kTaken, kAgentDeath, kDaemonDeath, kDaemonStart, kUserStop };
+enum class What {
+  kUserUpdate,
+  kArrival,
+  kReclaim,
+  kTaken,
+  kAgentDeath,
+  kDaemonDeath,
+  kDaemonStart,
+  kUserStop
+};
 
 struct Event {
   WallTime at;
@@ -117,6 +126,7 @@ class Simulation {
   void TakeAway(const std::string& instance);
   void KillAgent();
   void Stop(const std::string& job);
+  void Update(const std::string& job);
   void KillDaemon(bool starts_later);
   void ArmFaults();
   void NoteDeaths();
@@ -173,6 +183,12 @@ void Simulation::Arrive() {
   options.hosts = 1 + static_cast<int>(random_.Below(static_cast<std::uint64_t>(plan_.hosts_max)));
   options.spot = Percent(plan_.spot_percent);
   options.retries = plan_.retries;
+  if (!options.spot && Percent(plan_.keeping_percent)) {
+    constexpr std::int64_t kKeepAliveMax = 21'600;
+    options.keep_alive = static_cast<int>(std::clamp<std::int64_t>(
+        Exponential(plan_.keep_alive_mean).count() / 1000, 1, kKeepAliveMax));
+  }
+  if (plan_.keeping_percent > 0) options.volume = 1 + static_cast<int>(random_.Below(2));
   FakeProgram program;
   program.prepares = Millis(static_cast<std::int64_t>(random_.Below(2'000)));
   program.downloads = Millis(static_cast<std::int64_t>(random_.Below(60'000)));
@@ -324,6 +340,18 @@ void Simulation::Stop(const std::string& name) {
   world_.Edit(name, [&](TrainingJob& edited) { edited.stop_requested = Now(); });
 }
 
+// The period of a pool becomes another one, while it waits.
+void Simulation::Update(const std::string& name) {
+  const auto job = witness_.jobs().find(name);
+  if (job == witness_.jobs().end() || !model::HoldsPool(job->second)) return;
+  world_.Edit(name, [&](TrainingJob& edited) {
+    const std::int64_t period = edited.KeepAlive().count();
+    edited.request.Edit()["ResourceConfig"].as_object()["KeepAlivePeriodInSeconds"] =
+        random_.Below(2) == 0 ? 0 : 2 * period;
+    edited.warm_pool->updated = Now();
+  });
+}
+
 void Simulation::KillDaemon(bool starts_later) {
   if (!world_.alive()) return;
   world_.KillDaemon();
@@ -358,6 +386,8 @@ void Simulation::Happen(const Event& event) {
       return;
     case What::kUserStop:
       return Stop(event.name);
+    case What::kUserUpdate:
+      return Update(event.name);
   }
 }
 
@@ -373,6 +403,8 @@ void Simulation::CheckEnd(const TrainingJob& job) {
   for (const model::Attempt& attempt : job.attempts) {
     if (attempt.end_reason == "interrupted" && !attempt.zone.empty()) ++outcome_.market_reclaims;
   }
+  if (job.warm_pool && job.warm_pool->retained_from) ++outcome_.pools;
+  if (job.warm_pool && !job.warm_pool->reused_by.empty()) ++outcome_.reuses;
   world_.CheckEnded(job.name, outcome_.violations);
   switch (job.phase) {
     case TrainingPhase::kCompleted:
@@ -398,6 +430,11 @@ void Simulation::CheckEnd(const TrainingJob& job) {
 
 // Jobs that ended are checked, and forgotten when nothing of them is left.
 void Simulation::Settle() {
+  for (const std::string& name : witness_.TakeKept()) {
+    constexpr int kUpdatePercent = 20;
+    if (Percent(kUpdatePercent))
+      At(Exponential(plan_.keep_alive_mean / 2 + Millis(1)), What::kUserUpdate, name);
+  }
   for (const std::string& name : witness_.TakeEnded()) {
     const TrainingJob job = witness_.jobs().at(name);
     CheckEnd(job);
@@ -505,6 +542,8 @@ void Outcome::Add(const Outcome& other) {
   market_reclaims += other.market_reclaims;
   moves += other.moves;
   deadlines_kept += other.deadlines_kept;
+  pools += other.pools;
+  reuses += other.reuses;
   instance_hours += other.instance_hours;
 }
 

@@ -33,6 +33,8 @@ struct Outcome {
   std::uint64_t market_reclaims = 0;
   std::uint64_t moves = 0;              // between spot and on demand
   std::uint64_t deadlines_kept = 0;     // of jobs that nothing kept from it
+  std::uint64_t pools = 0;              // that jobs left
+  std::uint64_t reuses = 0;             // of them
   Millis length{0};                     // simulated, with the peace at the end
   double instance_hours = 0;            // the machine's instances, leased or not
   std::vector<std::string> violations;  // none in a world as it should be

@@ -37,6 +37,8 @@ TEST(Simulation, WorldsKeepTheirPromises) {
   EXPECT_GT(sum.market_reclaims, 100u);
   EXPECT_GT(sum.moves, 50u);
   EXPECT_GT(sum.deadlines_kept, 100u);
+  EXPECT_GT(sum.pools, kSeeds);
+  EXPECT_GT(sum.reuses, 100u);
 }
 
 TEST(Simulation, TheSameSeedEndsInTheSameState) {

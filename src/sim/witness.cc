@@ -42,6 +42,7 @@ void Witness::Digest(std::string_view text) {
 }
 
 std::vector<std::string> Witness::TakeEnded() { return std::exchange(ended_, {}); }
+std::vector<std::string> Witness::TakeKept() { return std::exchange(kept_, {}); }
 
 void Witness::Saw(const store::Change& change, const store::Resource* becomes, WallTime now) {
   now_ = now;
@@ -53,14 +54,27 @@ void Witness::Saw(const store::Change& change, const store::Resource* becomes, W
   SawJob(*becomes);
 }
 
+void Witness::Forget(const std::string& job) {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) return;
+  taken_by_.erase(job);
+  if (found->second.warm_pool) taken_by_.erase(found->second.warm_pool->taken_from);
+  jobs_.erase(found);
+}
+
 void Witness::SawJob(const store::Resource& row) {
   auto job = store::TrainingJobOf(row);
   if (!job) return Violation(job.error().message);
-  if (row.live == model::IsTerminal(job->phase))
-    Violation(row.name + ": live, and ended or the other way round");
+  const bool over = model::IsTerminal(job->phase) && !model::HoldsPool(*job);
+  if (row.live == over) Violation(row.name + ": live, and ended or the other way round");
   const auto before = jobs_.find(row.name);
   if (before != jobs_.end()) CheckStep(before->second, *job);
-  if (model::IsTerminal(job->phase)) ended_.push_back(row.name);
+  CheckTaken(*job);
+  if (over) {
+    ended_.push_back(row.name);
+  } else if (model::HoldsPool(*job)) {
+    kept_.push_back(row.name);
+  }
   jobs_[row.name] = std::move(*job);
 }
 
@@ -68,6 +82,7 @@ void Witness::CheckStep(const TrainingJob& before, const TrainingJob& after) {
   const auto broken = [&](std::string_view what) {
     Violation(after.name + ": " + std::string(what));
   };
+  if (model::HoldsPool(before)) return CheckPool(before, after);
   if (model::IsTerminal(before.phase)) broken("changed after its end");
   if (before.phase != after.phase && !Reaches(before.phase, after.phase)) {
     broken(fmt::format("illegal step from {} to {}", Name(before.phase), Name(after.phase)));
@@ -92,6 +107,32 @@ void Witness::CheckStep(const TrainingJob& before, const TrainingJob& after) {
   }
   if (!after.attempts.empty() && LastOf(after.attempts.back()) < after.attempts.back().launched)
     broken("an attempt ended before it began");
+}
+
+// Of a job that has ended and whose instances wait.
+void Witness::CheckPool(const TrainingJob& before, const TrainingJob& after) {
+  const auto broken = [&](std::string_view what) {
+    Violation(after.name + ": " + std::string(what));
+  };
+  if (before.phase != after.phase || before.attempts.size() != after.attempts.size())
+    broken("went on after its end");
+  if (!after.warm_pool || after.warm_pool->retained_from != before.warm_pool->retained_from)
+    return broken("when its pool began was forgotten");
+  const model::WarmPool& pool = *after.warm_pool;
+  if (pool.state == model::WarmPoolState::kInUse) broken("its pool is in use after its end");
+  if (pool.state == model::WarmPoolState::kReused) {
+    const auto [other, first] = taken_by_.try_emplace(after.name, pool.reused_by);
+    if (!first) broken("its pool was taken twice, by " + other->second);
+  }
+  if (pool.state != model::WarmPoolState::kAvailable && !pool.retained_until)
+    broken("its pool is over, and has no end");
+}
+
+// The record of the job that left the pool comes with the same commit, before or after this one.
+void Witness::CheckTaken(const TrainingJob& job) {
+  if (!job.warm_pool || job.warm_pool->taken_from.empty()) return;
+  const auto [taker, first] = taken_by_.try_emplace(job.warm_pool->taken_from, job.name);
+  if (taker->second != job.name) Violation(job.name + ": its pool is that of " + taker->second);
 }
 
 void Witness::SawLease(const store::Change& change, const store::Resource* becomes) {

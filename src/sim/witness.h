@@ -2,8 +2,10 @@
 //
 // Of training jobs: no step that model::kTrainingEdges does not have, nothing that was acknowledged
 // is forgotten (the request, a wish to stop, attempts, statuses), no second in two attempts, no
-// time that goes back. Of leases: one instance at a time per host of a job, never more than the
-// machine has. A digest of everything that was committed tells two runs apart.
+// time that goes back. Of warm pools: only jobs that have ended have one that waits, it is taken by
+// one job, and that job says so; after its end it does not change any more. Of leases: one instance
+// at a time per host of a job, never more than the machine has. A digest of everything that was
+// committed tells two runs apart.
 //
 // Threading: confined.
 #pragma once
@@ -29,9 +31,11 @@ class Witness {
 
   // Of live jobs, as last committed.
   const std::map<std::string, model::TrainingJob>& jobs() const { return jobs_; }
-  // Ended since the last call.
+  // Ended since the last call, and nothing of them is left.
   std::vector<std::string> TakeEnded();
-  void Forget(const std::string& job) { jobs_.erase(job); }
+  // Ended since the last call, and their instances wait for others.
+  std::vector<std::string> TakeKept();
+  void Forget(const std::string& job);
 
   const std::vector<std::string>& violations() const { return violations_; }
   std::uint64_t digest() const { return digest_; }
@@ -41,6 +45,8 @@ class Witness {
  private:
   void SawJob(const store::Resource& row);
   void CheckStep(const model::TrainingJob& before, const model::TrainingJob& after);
+  void CheckPool(const model::TrainingJob& before, const model::TrainingJob& after);
+  void CheckTaken(const model::TrainingJob& job);
   void SawLease(const store::Change& change, const store::Resource* becomes);
   void Violation(const std::string& what);
   void Digest(std::string_view text);
@@ -52,6 +58,8 @@ class Witness {
   std::map<std::string, std::string> hosts_;  // job and host → lease
   double leased_ = 0;
   std::vector<std::string> ended_;
+  std::vector<std::string> kept_;
+  std::map<std::string, std::string> taken_by_;  // whose pool → who took it
   std::vector<std::string> violations_;
   std::uint64_t digest_ = 14695981039346656037u;  // FNV-1a
   std::uint64_t commits_ = 0;

@@ -70,6 +70,10 @@ WorldPlan PlanOf(std::uint64_t seed) {
     plan.agent_death_mean = plan.daemon_down = Millis(0);
     plan.effects_per_failure = plan.lost_poke_percent = plan.deaf_percent = 0;
   }
+  if (draw.OneIn(2)) {
+    plan.keeping_percent = draw.Between(20, 100);
+    plan.keep_alive_mean = draw.Between(plan.arrival_mean / 4, plan.arrival_mean * 4);
+  }
   return plan;
 }
 
@@ -96,14 +100,16 @@ std::string Describe(const WorldPlan& plan) {
       "daemon every {:.2f} h for up to {:.2f} h and at 1 of {} effects; 1 of {} effects fails, {} "
       "% of pokes are lost; {} % of programs fail, {} % are deaf, {} % are stopped, {} % run into "
       "a limit, {} retries; spot is there for {:.2f} h and away for {:.2f} h in {} zones; {} % of "
-      "spot jobs have a deadline",
+      "spot jobs have a deadline; "
+      "{} % keep their instances for {:.2f} h",
       plan.seed, hours(plan.length), plan.instances, hours(plan.work_mean),
       hours(plan.arrival_mean), plan.hosts_max, plan.spot_percent, hours(plan.checkpoint_every),
       hours(plan.interruption_mean), hours(plan.agent_death_mean), hours(plan.daemon_death_mean),
       hours(plan.daemon_down), plan.effects_per_death, plan.effects_per_failure,
       plan.lost_poke_percent, plan.failing_percent, plan.deaf_percent, plan.stopped_percent,
       plan.limited_percent, plan.retries, hours(plan.market_up_mean), hours(plan.market_down_mean),
-      plan.market_zones, plan.deadline_percent);
+      plan.market_zones, plan.deadline_percent, plan.keeping_percent,
+      hours(plan.keep_alive_mean));
 }
 
 }  // namespace sabia::sim

@@ -33,6 +33,8 @@ struct WorldPlan {
   int stopped_percent = 0;  // jobs that their user stops
   int limited_percent = 0;  // jobs whose MaxRuntime or MaxWait is less than they need
   int retries = 0;          // RetryStrategy
+  int keeping_percent = 0;  // on-demand jobs that keep their instances for others
+  Millis keep_alive_mean{0};
 
   // Of a zone's spot market: capacity is there for so long, and away for so long, exponential; 0:
   // always there. It is the daemon's to interrupt what runs there.

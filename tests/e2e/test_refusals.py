@@ -42,8 +42,9 @@ def test_constraint_violations_are_worded_as_aws_words_them(engine, raw, name):
      "ValidationException", "MaxWaitTimeInSeconds"),
     ({"AlgorithmSpecification": {"TrainingImage": "example.com/mystery:1", "TrainingInputMode": "File"}},
      "ValidationException", "mystery"),
-    ({"ResourceConfig": {"InstanceCount": 1, "InstanceType": "ml.m5.large", "VolumeSizeInGB": 1,
-                         "KeepAlivePeriodInSeconds": 60}}, "ValidationException", "KeepAlivePeriodInSeconds"),
+    ({"EnableManagedSpotTraining": True, "ResourceConfig": {
+        "InstanceCount": 1, "InstanceType": "ml.m5.large", "VolumeSizeInGB": 1, "KeepAlivePeriodInSeconds": 60}},
+     "ValidationException", "Invalid KeepAlivePeriodInSeconds."),
     ({"InputDataConfig": [{"ChannelName": "train", "DataSource": {"S3DataSource": {
         "S3DataType": "S3Prefix", "S3Uri": "s3://data/nothing-here/"}}}]}, "ValidationException",
      'No S3 objects found under S3 URL "s3://data/nothing-here/" given in input data source.'),

@@ -141,8 +141,21 @@ class AgentRun {
 
   void Order(const model::Orders& orders) {
     Write("orders.json", json::serialize(orders.ToJson()));
+    Send("");
+  }
+  // An agent that waits goes on in a directory of this name, with the spec as it is now.
+  void CallTo(const std::string& name) {
+    const Path next = temporary_.path() / name;
+    CHECK(files_.MakeDirectories(next));
+    CHECK(files_.WriteAtomically(next / "spec.json", json::serialize(spec.ToJson()),
+                                 {.mode = 0600, .durability = env::Durability::kVolatile}));
+    Send(next.native());
+    directory_ = next;
+  }
+  void Send(const std::string& text) {
+    const std::string message = text.empty() ? std::string(1, '\0') : text + "\n";
     const env::UniqueFd poke(::open(layout().poke().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-    (void)!::write(poke.get(), "x", 1);
+    (void)!::write(poke.get(), message.data(), message.size());
   }
 
   model::Report Report() {
@@ -213,7 +226,7 @@ class AgentRun {
   }
 
   env::TemporaryDirectory temporary_;
-  const Path directory_;
+  Path directory_;
   wire::FakeS3Client s3_;
   env::PosixFiles files_;
   std::map<std::string, Path> blob_paths_;

@@ -27,6 +27,9 @@ json::object RequestOf(const std::string& name, const SubmitOptions& options) {
        {{"InstanceCount", options.hosts}, {"InstanceType", options.instance_type}}},
       {"StoppingCondition", stopping}};
   if (options.checkpoints) request["CheckpointConfig"] = {{"S3Uri", "s3://out/checkpoints"}};
+  json::object& resources = request["ResourceConfig"].as_object();
+  if (options.keep_alive > 0) resources["KeepAlivePeriodInSeconds"] = options.keep_alive;
+  if (options.volume > 0) resources["VolumeSizeInGB"] = options.volume;
   if (options.retries > 0) request["RetryStrategy"] = {{"MaximumRetryAttempts", options.retries}};
   if (!options.channel.empty()) {
     const json::object source{{"S3DataType", "S3Prefix"}, {"S3Uri", options.channel}};
@@ -258,9 +261,38 @@ void World::CheckTimes(const model::TrainingJob& job, std::vector<std::string>& 
     out.push_back(job.name + ": billed more than it trained");
 }
 
+// The times of the next job may be gone by now: what it took, it took no sooner than this ended.
+void World::CheckPool(const model::TrainingJob& job, std::vector<std::string>& out) {
+  if (!job.warm_pool) return;
+  const model::WarmPool& pool = *job.warm_pool;
+  if (pool.state == model::WarmPoolState::kAvailable)
+    return out.push_back(job.name + ": its instances still wait");
+  if (pool.state == model::WarmPoolState::kInUse)
+    out.push_back(job.name + ": it has ended on a pool that is in use");
+  if (!pool.retained_from) return;
+  if (!pool.retained_until || *pool.retained_until < *pool.retained_from)
+    return out.push_back(job.name + ": retention did not end");
+  if (*pool.retained_from < job.attempts.back().ended)
+    out.push_back(job.name + ": a second was trained and retained");
+  if (!pool.updated && model::RetainedTime(pool, clock.Wall()) > job.KeepAlive())
+    out.push_back(job.name + ": retained for longer than it asked for");
+  if (pool.reused_by.empty()) return;
+  const auto row = records.Get(store::Kind::kTrainingJob, pool.reused_by);
+  if (!row) return;
+  const model::TrainingJob next = Job(pool.reused_by);
+  const bool took = next.warm_pool && next.warm_pool->taken_from == job.name;
+  if (!took) return out.push_back(job.name + ": its pool went to a job that has another");
+  // Attempts before the one that took them ran elsewhere.
+  const bool later = std::any_of(next.attempts.begin(), next.attempts.end(),
+                                 [&](const auto& a) { return a.launched >= *pool.retained_until; });
+  if (!later && *pool.retained_until > *pool.retained_from)
+    out.push_back(job.name + ": a second was retained and trained");
+}
+
 void World::CheckEnded(const std::string& name, std::vector<std::string>& out) {
   const model::TrainingJob job = Job(name);
   CheckTimes(job, out);
+  CheckPool(job, out);
   if (records.Get(store::Kind::kTrainingJob, name)->live)
     out.push_back(name + ": finished, but live");
   if (!job.transitions.back().end) out.push_back(name + ": the last status did not end");

@@ -25,6 +25,8 @@ struct SubmitOptions {
   int retries = 0;
   bool checkpoints = false;  // CheckpointConfig
   std::optional<model::Deadline> deadline;
+  int keep_alive = 0;   // 0: absent
+  int volume = 0;       // 0: absent
   std::string channel;  // S3 URI of one File channel; "" for none
   std::string instance_type = "ml.m5.large";
 };
@@ -81,6 +83,7 @@ class World {
  private:
   void CheckTuning(const std::string& name, std::vector<std::string>& out);
   void CheckTimes(const model::TrainingJob& job, std::vector<std::string>& out);
+  void CheckPool(const model::TrainingJob& job, std::vector<std::string>& out);
 
   const ControllerSettings settings_;
   fleet::Offer offer_;
