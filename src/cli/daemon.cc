@@ -10,6 +10,7 @@
 #include "api/iam.h"
 #include "api/job_costs.h"
 #include "api/job_data.h"
+#include "api/job_record.h"
 #include "api/logs.h"
 #include "api/sts.h"
 #include "api/tags.h"
@@ -140,29 +141,17 @@ class DaemonImpl final : public Daemon {
     dispatcher_->AddExtension("/-/cost", [this](const auto& context, const auto& input) {
       return api::DescribeJobCost(*resources_, prices_, context, input);
     });
-    dispatcher_->AddExtension("/-/data", [this](const auto&, const auto& input) {
-      const auto report_of = [this](const std::string& id) -> std::optional<model::Report> {
-        auto seen = fleet::DiskInstanceFiles(files_, options_.paths).Observe(id, true);
-        return seen ? std::move(seen->report) : std::nullopt;
-      };
+    const auto report_of = [this](const std::string& id) -> std::optional<model::Report> {
+      auto seen = fleet::DiskInstanceFiles(files_, options_.paths).Observe(id, true);
+      return seen ? std::move(seen->report) : std::nullopt;
+    };
+    dispatcher_->AddExtension("/-/data", [this, report_of](const auto&, const auto& input) {
       return api::DescribeJobData(*resources_, report_of, input);
     });
-    dispatcher_->AddExtension("/-/jobs/training", [this](const auto&, const auto& input) {
-      return DescribeRecord(input);
-    });
-  }
-
-  // The record itself, with what DescribeTrainingJob has no place for: attempts and notes.
-  wire::AwsResult<json::object> DescribeRecord(const json::object& input) {
-    const std::string name = GetString(input, "TrainingJobName");
-    const auto row = resources_->Get(store::Kind::kTrainingJob, name);
-    if (!row && row.error().code == ErrorCode::kNotFound) {
-      return api::RefuseUnknownTrainingJob();
-    }
-    if (!row) return wire::Pass(row.error());
-    auto document = ParseJsonObject(row->document);
-    if (!document) return wire::Pass(document.error());
-    return std::move(document).value();
+    dispatcher_->AddExtension("/-/jobs/training",
+                              [this, report_of](const auto&, const auto& input) {
+                                return api::DescribeJobRecord(*resources_, report_of, input);
+                              });
   }
 
   Status Listen() {
