@@ -18,8 +18,8 @@
 #include "base/log.h"
 #include "cli/aws_models.h"
 #include "cli/endpoint.h"
+#include "cli/price_files.h"
 #include "control/local_control.h"
-#include "cost/price_book.h"
 #include "env/posix/posix_clock.h"
 #include "env/posix/posix_files.h"
 #include "env/posix/posix_random.h"
@@ -30,6 +30,7 @@
 #include "s3/api.h"
 #include "s3/lifecycle_runner.h"
 #include "store/home.h"
+#include "store/ledger.h"
 #include "store/log_store.h"
 #include "store/resources.h"
 #include "store/retention.h"
@@ -91,8 +92,10 @@ class DaemonImpl final : public Daemon {
     ASSIGN_OR_RETURN(wire::AccessKey key,
                      wire::LoadOrCreateRootKey(files_, random_, options_.paths.credentials()));
     authority_ = std::make_unique<wire::CredentialAuthority>(std::move(key), home_->account().id);
+    ASSIGN_OR_RETURN(prices_, ReadPriceLists(files_, options_.paths));
     ASSIGN_OR_RETURN(state_, store::OpenState(options_.paths));
     resources_ = std::make_unique<store::Resources>(*state_);
+    ledger_ = std::make_unique<store::Ledger>(*state_);
     series_ = std::make_unique<store::Series>(*state_);
     retention_ = std::make_unique<store::Retention>(*state_, clock_);
     logs_ = std::make_unique<store::LogStore>(options_.paths, clock_);
@@ -139,7 +142,9 @@ class DaemonImpl final : public Daemon {
       return training_jobs_->InterruptSpot(context, input);
     });
     dispatcher_->AddExtension("/-/cost", [this](const auto& context, const auto& input) {
-      return api::DescribeJobCost(*resources_, prices_, context, input);
+      const api::UsageParts usage{*resources_, *ledger_, *prices_};
+      return input.contains("TrainingJobName") ? api::DescribeJobCost(usage, context, input)
+                                               : api::DescribeCosts(usage, context, input);
     });
     const auto report_of = [this](const std::string& id) -> std::optional<model::Report> {
       auto seen = fleet::DiskInstanceFiles(files_, options_.paths).Observe(id, true);
@@ -188,6 +193,7 @@ class DaemonImpl final : public Daemon {
                              role_arn);
     };
     control::WorkerSettings& worker = options.controller.worker;
+    worker.prices = prices_;
     worker.rules.reclaim_notice = options_.spot_notice;
     worker.rules.stop_grace = options_.stop_grace;
     worker.spec = {http_url_,
@@ -277,11 +283,12 @@ class DaemonImpl final : public Daemon {
   env::PosixClock clock_;
   env::PosixRandom random_;
   env::PosixFiles files_;
-  const cost::PriceBook prices_ = cost::PriceBook::BuiltIn();
+  std::shared_ptr<const cost::PriceLists> prices_;
   std::unique_ptr<store::Home> home_;
   std::unique_ptr<wire::CredentialAuthority> authority_;
   std::unique_ptr<store::Database> state_;
   std::unique_ptr<store::Resources> resources_;
+  std::unique_ptr<store::Ledger> ledger_;
   std::unique_ptr<store::Series> series_;
   std::unique_ptr<store::Retention> retention_;
   std::unique_ptr<store::LogStore> logs_;

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "cost/billing.h"
 #include "store/training_job_row.h"
 
 namespace sabia::control {
@@ -55,6 +56,12 @@ std::vector<std::string> IdsOf(const std::vector<JobWork::Instance>& instances) 
 std::string SessionName(const model::TrainingJob& job) {
   constexpr std::size_t kSessionNameMax = 64;
   return job.name.substr(0, kSessionNameMax - 16) + "-" + std::to_string(job.attempts.size());
+}
+
+std::vector<model::LedgerEntry> Bill(const WorkerSettings& settings, const JobWork& work,
+                                     const model::TrainingJob& becomes) {
+  static const cost::PriceLists unpriced;
+  return cost::EntriesOfStep(settings.prices ? *settings.prices : unpriced, work.job, becomes);
 }
 
 JobWork::Instance* Find(JobWork& work, const std::string& id) {
@@ -200,6 +207,7 @@ Status TrainingWorker::Perform(JobWork& work, plan::Record record) {
   using Op = store::Change::Op;
   std::vector<store::Change> changes;
   changes.push_back({Op::kUpdate, store::RowOf(record.job, work.revision), {}, {}});
+  changes.back().ledger = Bill(settings_, work, record.job);
   for (const model::InstanceRecord& lease : record.lease) {
     changes.push_back({Op::kInsert, InstanceRow(lease, 0), {}, {}});
   }

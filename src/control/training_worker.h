@@ -8,6 +8,7 @@
 // Threading: thread-safe; a JobWork belongs to one Run() at a time. Blocks on disk and store.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "control/metrics_ingest.h"
 #include "control/ports.h"
 #include "control/spec_builder.h"
+#include "cost/price_lists.h"
 #include "fleet/capacity.h"
 #include "plan/training_plan.h"
 
@@ -54,6 +56,8 @@ struct WorkerSettings {
   // Abort on an illegal step: for tests and the simulator. Otherwise the job fails and the log is
   // loud.
   bool abort_on_illegal_step = false;
+  // What the ledger's lines are priced by; null: they have no prices.
+  std::shared_ptr<const cost::PriceLists> prices;
   // After an effect that failed for want of the disk or the store.
   Millis retry_after{1'000};
 };

@@ -47,6 +47,7 @@ json::object AttemptToJson(const Attempt& a) {
                    {"end_reason", a.end_reason}};
   AddTime(out, "ready", a.ready);
   AddTime(out, "ended", a.ended);
+  AddTime(out, "saved", a.saved);
   return out;
 }
 
@@ -59,6 +60,7 @@ Result<Attempt> AttemptFromJson(const json::object& o) {
   in.OptionalTime("ready", a.ready);
   in.OptionalTime("ended", a.ended);
   in.Text("end_reason", a.end_reason);
+  in.OptionalTime("saved", a.saved);
   RETURN_IF_ERROR(in.status());
   return a;
 }

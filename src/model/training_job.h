@@ -97,6 +97,8 @@ struct Attempt {
   std::optional<WallTime> ready;  // downloading or training began: billable from here
   std::optional<WallTime> ended;  // instances were given back
   std::string end_reason;         // "completed", "interrupted", "failed", "stopped", "lost"
+  // When the newest checkpoint that reached S3 was written: work up to here need not be repeated.
+  std::optional<WallTime> saved = {};
 };
 
 struct TrainingJob {

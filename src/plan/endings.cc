@@ -46,6 +46,17 @@ WallTime LastEnd(const TrainingSnapshot& seen) {
   return last;
 }
 
+// What the newest checkpoint in S3 holds of the attempt, whichever host wrote it.
+std::optional<WallTime> SavedUntil(const TrainingSnapshot& seen) {
+  std::optional<WallTime> saved;
+  for (const InstanceView& host : seen.instances) {
+    if (!host.report || !host.report->checkpoint_written_at) continue;
+    const WallTime written = *host.report->checkpoint_written_at;
+    saved = std::max(saved.value_or(written), written);
+  }
+  return saved;
+}
+
 // Ends the current attempt; the billed interval cannot end before it began.
 WallTime EndAttempt(const TrainingSnapshot& seen, TrainingJob& job, std::string_view reason) {
   WallTime end = LastEnd(seen);
@@ -55,6 +66,7 @@ WallTime EndAttempt(const TrainingSnapshot& seen, TrainingJob& job, std::string_
   if (!attempt.ended) {
     attempt.ended = end;
     attempt.end_reason = reason;
+    attempt.saved = SavedUntil(seen);
   }
   return *attempt.ended;
 }

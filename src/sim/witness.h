@@ -3,7 +3,9 @@
 // Of training jobs: no step that model::kTrainingEdges does not have, nothing that was acknowledged
 // is forgotten (the request, a wish to stop, attempts, statuses), no second in two attempts, no
 // time that goes back. Of leases: one instance at a time per host of a job, never more than the
-// machine has. A digest of everything that was committed tells two runs apart.
+// machine has. Of the ledger: a line appears once, with the commit that ends its attempt, and the
+// lines of a job add up to its attempts times its instances. A digest of everything that was
+// committed tells two runs apart.
 //
 // Threading: confined.
 #pragma once
@@ -11,7 +13,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/instance_record.h"
@@ -31,7 +35,10 @@ class Witness {
   const std::map<std::string, model::TrainingJob>& jobs() const { return jobs_; }
   // Ended since the last call.
   std::vector<std::string> TakeEnded();
-  void Forget(const std::string& job) { jobs_.erase(job); }
+  void Forget(const std::string& job) {
+    jobs_.erase(job);
+    bills_.erase(job);
+  }
 
   const std::vector<std::string>& violations() const { return violations_; }
   std::uint64_t digest() const { return digest_; }
@@ -41,6 +48,8 @@ class Witness {
  private:
   void SawJob(const store::Resource& row);
   void CheckStep(const model::TrainingJob& before, const model::TrainingJob& after);
+  void SawLedger(const store::Change& change);
+  void CheckBill(const model::TrainingJob& job);
   void SawLease(const store::Change& change, const store::Resource* becomes);
   void Violation(const std::string& what);
   void Digest(std::string_view text);
@@ -51,6 +60,12 @@ class Witness {
   std::map<std::string, model::InstanceRecord> leases_;
   std::map<std::string, std::string> hosts_;  // job and host → lease
   double leased_ = 0;
+  // What the ledger says of a live job.
+  struct Bill {
+    std::set<std::pair<std::string, model::LedgerKind>> lines;
+    Millis billed{0};
+  };
+  std::map<std::string, Bill> bills_;
   std::vector<std::string> ended_;
   std::vector<std::string> violations_;
   std::uint64_t digest_ = 14695981039346656037u;  // FNV-1a

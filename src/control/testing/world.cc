@@ -170,9 +170,32 @@ void World::CheckTimes(const model::TrainingJob& job, std::vector<std::string>& 
     out.push_back(job.name + ": billed more than it trained");
 }
 
+// Every instance of every attempt that has ended is billed once, for as long as it was used.
+void World::CheckBilled(const model::TrainingJob& job, std::vector<std::string>& out) {
+  std::map<std::string, Millis> uses;
+  for (const model::Attempt& attempt : job.attempts) {
+    for (int number = 1; number <= job.InstanceCount(); ++number) {
+      const std::string id = model::InstanceId(job.uid, attempt.number, number);
+      uses[id] = attempt.ready && attempt.ended ? *attempt.ended - *attempt.ready : Millis(0);
+    }
+  }
+  for (const model::LedgerEntry& line : records.Ledger(job.name)) {
+    if (line.kind == model::LedgerKind::kWaiting) continue;
+    const auto use = uses.find(line.instance);
+    if (use == uses.end()) {
+      out.push_back(line.instance + ": billed twice, or never used");
+      continue;
+    }
+    if (use->second != line.end - line.start) out.push_back(line.instance + ": billed wrongly");
+    uses.erase(use);
+  }
+  for (const auto& [id, time] : uses) out.push_back(id + ": not billed");
+}
+
 void World::CheckEnded(const std::string& name, std::vector<std::string>& out) {
   const model::TrainingJob job = Job(name);
   CheckTimes(job, out);
+  CheckBilled(job, out);
   if (records.Get(store::Kind::kTrainingJob, name)->live)
     out.push_back(name + ": finished, but live");
   if (!job.transitions.back().end) out.push_back(name + ": the last status did not end");
