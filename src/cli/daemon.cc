@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/cloudwatch.h"
+#include "api/cost_explorer.h"
 #include "api/iam.h"
 #include "api/job_costs.h"
 #include "api/job_data.h"
@@ -128,6 +129,7 @@ class DaemonImpl final : public Daemon {
     api::RegisterCloudWatch(actions_, *series_);
     api::RegisterSts(actions_, *authority_, random_);
     api::RegisterIam(actions_);
+    api::RegisterCostExplorer(actions_, {*resources_, *ledger_, *prices_});
     lifecycle_ = std::make_unique<s3::LifecycleRunner>(*objects_, clock_);
     s3_ = std::make_unique<s3::S3Api>(
         *objects_, s3::S3ApiOptions{.lifecycle_changed = [this] { lifecycle_->Wake(); },
