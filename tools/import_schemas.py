@@ -16,7 +16,7 @@ import sys
 import botocore
 import botocore.loaders
 
-SERVICES = ("sagemaker", "sagemaker-runtime", "sagemaker-metrics", "s3", "logs", "cloudwatch", "sts", "iam")
+SERVICES = ("sagemaker", "sagemaker-runtime", "sagemaker-metrics", "s3", "logs", "cloudwatch", "sts", "iam", "ce")
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "schemas"
 
 SHAPE_FACTS = ("min", "max", "pattern", "enum", "union", "sensitive", "flattened", "streaming", "payload",

@@ -32,14 +32,22 @@ class CheckpointHook final : public Hook {
     RETURN_IF_ERROR(files.MakeDirectories(directory));
     RETURN_IF_ERROR(files.MakeDirectories(snapshots));
     instance.checkpoints = std::make_unique<channels::CheckpointSync>(
-        channels::CheckpointOptions{
-            .directory = directory, .snapshots = snapshots, .prefix = prefix},
+        channels::CheckpointOptions{.directory = directory,
+                                    .snapshots = snapshots,
+                                    .prefix = prefix,
+                                    .host = spec.host,
+                                    .keep = static_cast<std::size_t>(spec.checkpoints_keep)},
         [connect = instance.connect, &spec] { return connect(spec, kPatience); }, instance.clock);
     const auto restored =
         instance.checkpoints->Restore([&instance] { return instance.cancelled.load(); });
     if (!restored) {
       return Wrap(Error(restored.error()),
                   fmt::format("failed to restore checkpoints from '{}'", spec.checkpoint_s3_uri));
+    }
+    if (restored->left_out > 0) {
+      instance.notes.push_back(fmt::format(
+          "{} file(s) of checkpoints that had not reached S3 as a whole were not restored",
+          restored->left_out));
     }
     instance.restored_files = static_cast<std::int64_t>(restored->files);
     instance.restored_bytes = static_cast<std::int64_t>(restored->bytes);

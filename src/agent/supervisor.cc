@@ -570,6 +570,7 @@ void Supervisor::FillReport() {
   if (program_.started() && instance_.checkpoints) {
     stats_published_ = instance_.checkpoints->stats();
     report_.checkpoint_synced_at = stats_published_.synced_at;
+    report_.checkpoint_written_at = stats_published_.written_at;
     report_.checkpoint_pending_bytes = static_cast<std::int64_t>(stats_published_.pending_bytes);
     report_.checkpoint_files = static_cast<std::int64_t>(stats_published_.files);
   }

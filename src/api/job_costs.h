@@ -4,21 +4,30 @@
 // "Final",
 //   "TrainingSeconds", "BillableSeconds" (per instance), "BilledUsd", "OnDemandUsd", "SavedUsd",
 //   "SavingPercent", "Instances": [{"InstanceType", "InstanceCount", "OnDemandUsdPerHour",
-//   "SpotUsdPerHour"?, "Basis"}], "Attempts": [{"Attempt", "Spot", "BillableSeconds", "BilledUsd",
-//   "EndReason"?}], "Notes": [text]}
+//   "SpotUsdPerHour"?, "Basis"}], "Attempts": [{"Attempt", "Spot", "BillableSeconds",
+//   "LostSeconds", "BilledUsd", "EndReason"?}], "Totals": {"OnDemand", "Spot", "Waiting",
+//   "LostWork", "WarmPool": {"InstanceSeconds", "Usd"}}, "TotalUsd", "Otherwise": {"OnDemandUsd",
+//   "SpotUsd"}, "Ledger": [{"Instance", "Kind", "InstanceType", "WaitedFrom", "Start", "End",
+//   "LostFrom"?, "UsdPerHour", "Usd", "PriceDate"}], "Notes": [text]}
+// What is below Totals, Otherwise and Ledger, and TotalUsd, are exact decimal numbers in strings.
+//
+// Without a job: {"Days"?, "TagKey"?} → {"Start", "End", "Days": [{"Date", "Tag"?, "OnDemand",
+// "Spot", "WarmPool", "LostWork", "Waiting": {"InstanceSeconds", "Usd"}, "TotalUsd"}], "TotalUsd"}:
+// what was used on each of the last days (UTC, today included), by the value of a tag if asked.
 //
 // Threading: thread-safe.
 #pragma once
 
-#include "cost/price_book.h"
-#include "store/resources.h"
+#include "api/usage.h"
 #include "wire/action.h"
 
 namespace sabia::api {
 
-wire::AwsResult<json::object> DescribeJobCost(store::Resources& resources,
-                                              const cost::PriceBook& prices,
+wire::AwsResult<json::object> DescribeJobCost(const UsageParts& parts,
                                               const wire::CallContext& context,
                                               const json::object& request);
+wire::AwsResult<json::object> DescribeCosts(const UsageParts& parts,
+                                            const wire::CallContext& context,
+                                            const json::object& request);
 
 }  // namespace sabia::api

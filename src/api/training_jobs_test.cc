@@ -438,9 +438,12 @@ TEST_F(TrainingJobsTest, InterruptNeedsARunningSpotJob) {
 }
 
 TEST_F(TrainingJobsTest, CostTellsBilledAndSaved) {
-  const cost::PriceBook prices = cost::PriceBook::BuiltIn();
+  const cost::PriceLists prices = cost::PriceLists::BuiltIn();
+  ASSERT_TRUE(database_->Write(
+      [](store::Connection& db) { return db.Execute(store::Ledger::Migrations().front()); }));
+  store::Ledger ledger(*database_);
   const auto ask = [&](const json::object& input) {
-    return DescribeJobCost(*resources_, prices, Context(), input);
+    return DescribeJobCost({*resources_, ledger, prices}, Context(), input);
   };
   EXPECT_EQ(ask({}).error().message, "TrainingJobName must be given");
   EXPECT_EQ(ask({{"TrainingJobName", "no"}}).error().message, "Requested resource not found.");

@@ -31,6 +31,16 @@ class Money {
 
   // "0.001917": six decimals, as bills print small sums.
   std::string ToString() const { return fmt::format("{:.6f}", dollars()); }
+  // "0.0115": every digit that there is, and no more.
+  std::string ToExactString() const {
+    constexpr std::int64_t kNanos = 1'000'000'000;
+    const std::int64_t size = nanos_ < 0 ? -nanos_ : nanos_;
+    std::string out =
+        fmt::format("{}{}.{:09}", nanos_ < 0 ? "-" : "", size / kNanos, size % kNanos);
+    out.erase(out.find_last_not_of('0') + 1);
+    if (out.back() == '.') out.pop_back();
+    return out;
+  }
 
  private:
   explicit constexpr Money(std::int64_t nanos) : nanos_(nanos) {}

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "channels/beneath.h"
+#include "channels/checkpoint_sets.h"
 
 namespace sabia::channels {
 namespace {
@@ -110,6 +111,7 @@ bool IsLeftOut(std::string_view name) {
   for (const std::string_view suffix : {kUploadingSuffix, kUploadedSuffix, kIgnoreSuffix}) {
     if (name.ends_with(suffix)) return true;
   }
+  if (name.starts_with(kUnfinishedPrefix)) return true;
   // Only hidden names that say they are temporary: ".metadata" is a part of PyTorch's distributed
   // checkpoints.
   return name.starts_with('.') && (name.ends_with(".tmp") || name.ends_with(".swp") ||

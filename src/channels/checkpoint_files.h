@@ -2,8 +2,8 @@
 //
 // Not listed: marker files and what their names ask to leave out (".sagemaker-uploading",
 // ".sagemaker-uploaded",
-// ".sagemaker-ignore"), hidden temporary files, links, anything that is no regular file. Links are
-// not followed.
+// ".sagemaker-ignore", ".sabia-unfinished-…"), hidden temporary files, links, anything that is no
+// regular file. Links are not followed.
 //
 // Errors: kIo and kNotFound when the directory cannot be read; files that vanish meanwhile are left
 // out.

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kKeyMax = 1024;  // of S3
 constexpr Millis kRetryAfter{1'000};   // while the endpoint is away
+constexpr std::int64_t kNanosPerMilli = 1'000'000;
 // A file that is never still for an interval goes up after so many looks anyway, when nobody is
 // writing to it.
 constexpr int kRestlessLooks = 5;
@@ -45,6 +46,28 @@ Result<FileIdentity> Snapshot(int directory, const CheckpointFile& file, const e
   return after;
 }
 
+// The newest directory, then the files that are in none, then the other directories, newest first;
+// each of them in the order of modification times, as `files` are.
+std::vector<CheckpointFile> ByUrgency(const std::vector<CheckpointFile>& files) {
+  std::map<std::string_view, std::int64_t> newest;
+  for (const CheckpointFile& file : files) {
+    std::int64_t& time = newest[SetOf(file.path)];
+    time = std::max(time, file.identity.modified_ns);
+  }
+  std::vector<std::pair<std::int64_t, std::string_view>> order;
+  for (const auto& [set, time] : newest) {
+    if (!set.empty()) order.emplace_back(-time, set);
+  }
+  std::sort(order.begin(), order.end());
+  if (newest.contains("")) order.insert(order.begin() + (order.empty() ? 0 : 1), {0, ""});
+  std::vector<CheckpointFile> out;
+  for (const auto& [time, set] : order) {
+    std::copy_if(files.begin(), files.end(), std::back_inserter(out),
+                 [&](const CheckpointFile& file) { return SetOf(file.path) == set; });
+  }
+  return out;
+}
+
 std::vector<std::string> Without(const std::vector<std::string>& paths,
                                  const std::vector<CheckpointFile>& files) {
   std::set<std::string_view> here;
@@ -58,7 +81,10 @@ std::vector<std::string> Without(const std::vector<std::string>& paths,
 }  // namespace
 
 CheckpointSync::CheckpointSync(CheckpointOptions options, MakeClient make_client, env::Clock& clock)
-    : options_(std::move(options)), make_client_(std::move(make_client)), clock_(clock) {
+    : options_(std::move(options)),
+      make_client_(std::move(make_client)),
+      clock_(clock),
+      unfinished_(options_.prefix, options_.host) {
   // The kernel sends SIGIO when a writer wants a file that we hold a lease on; its default effect
   // is death.
   ::signal(SIGIO, SIG_IGN);
@@ -73,9 +99,17 @@ Result<RestoreStats> CheckpointSync::Restore(const Cancelled& cancelled) {
   RETURN_IF_ERROR(EnsureClient());
   ASSIGN_OR_RETURN(const std::vector<wire::S3Object> objects,
                    client_->List(options_.prefix.bucket, options_.prefix.key));
+  ASSIGN_OR_RETURN(const std::set<std::string> unfinished, unfinished_.Read(*client_, objects));
   std::vector<ListedObject> wanted;
+  std::uint64_t left_out = 0;
   for (const wire::S3Object& object : objects) {
     const std::string path = object.key.substr(options_.prefix.key.size());
+    if (unfinished.contains(path)) {
+      ++left_out;
+      // What this host left behind goes with the first deletions: it is not here.
+      if (unfinished_.paths().contains(path)) known_[path].uploaded = FileIdentity();
+      continue;
+    }
     if (path.empty() || path.ends_with('/') || IsLeftOut(path.substr(path.rfind('/') + 1)))
       continue;
     if (!IsSafeRelativePath(path)) {
@@ -87,6 +121,7 @@ Result<RestoreStats> CheckpointSync::Restore(const Cancelled& cancelled) {
   RETURN_IF_ERROR(DownloadObjects(wanted, options_.directory, make_client_, cancelled));
   ASSIGN_OR_RETURN(directory_, OpenDirectory(options_.directory));
   RestoreStats out;
+  out.left_out = left_out;
   for (const wire::S3Object& object : objects) {
     // Programs look for the newest checkpoint by time.
     const std::string path = object.key.substr(options_.prefix.key.size());
@@ -105,7 +140,7 @@ Result<RestoreStats> CheckpointSync::Restore(const Cancelled& cancelled) {
     ++out.files;
     out.bytes += file.identity.size;
   }
-  stats_.files = out.files;
+  stats_.files = known_.size();
   return out;
 }
 
@@ -135,7 +170,7 @@ void CheckpointSync::Freeze() {
   const std::lock_guard lock(mutex_);
   halted_ = true;
   if (!files) return;
-  frozen_ = true;
+  frozen_ = clock_.Wall();
   TakeAsWhole(*files);
 }
 
@@ -169,14 +204,23 @@ void CheckpointSync::SetProblem(const Status& status) {
 
 Status CheckpointSync::Pass(const Cancelled& cancelled) {
   ASSIGN_OR_RETURN(const Files files, ScanCheckpoints(directory_.get(), options_.files_max));
-  RETURN_IF_ERROR(UploadAll(LookForWork(files), cancelled));
+  const Files work = LookForWork(files);
+  RETURN_IF_ERROR(BeginSets(work));
+  Status sent = UploadAll(work, cancelled);
+  if (sent || !IsAway(sent.error().code)) {
+    const Status finished = FinishSets(files, clock_.Wall());
+    if (sent) sent = finished;
+  }
+  RETURN_IF_ERROR(sent);
   const std::vector<std::string> vanished = Vanished(files);
-  if (vanished.empty()) return {};
+  if (vanished.empty() && options_.keep == 0) return {};
   // A program that replaces one checkpoint by the next deletes the old one while the new one still
   // waits to be still: S3 must hold one of them at any moment. A look may miss what is created
   // while it goes on; one that begins after the old one was gone does not.
   ASSIGN_OR_RETURN(const Files again, ScanCheckpoints(directory_.get(), options_.files_max));
-  return MayDelete(again) ? DeleteAll(Without(vanished, again), cancelled) : Status();
+  if (!MayDelete(again)) return {};
+  RETURN_IF_ERROR(DeleteAll(Without(vanished, again), cancelled));
+  return Retire(Superseded(again), cancelled);
 }
 
 CheckpointSync::Files CheckpointSync::LookForWork(const Files& files) {
@@ -202,12 +246,77 @@ CheckpointSync::Files CheckpointSync::LookForWork(const Files& files) {
   return work;
 }
 
+bool CheckpointSync::HasUnfinished(const Files& files) const {
+  return std::any_of(files.begin(), files.end(), [this](const CheckpointFile& file) {
+    return unfinished_.paths().contains(file.path);
+  });
+}
+
 bool CheckpointSync::MayDelete(const Files& files) {
+  // What is hidden does not replace what would go.
+  if (HasUnfinished(files)) return false;
   const std::lock_guard lock(mutex_);
   return !halted_ && std::all_of(files.begin(), files.end(), [this](const CheckpointFile& file) {
     const auto known = known_.find(file.path);
     return file.being_written || (known != known_.end() && known->second.uploaded == file.identity);
   });
+}
+
+Status CheckpointSync::BeginSets(const Files& work) {
+  if (work.empty()) return {};
+  {
+    const std::lock_guard lock(mutex_);
+    for (const CheckpointFile& file : work) {
+      if (!SetOf(file.path).empty() && !known_[file.path].uploaded) unfinished_.Add(file.path);
+    }
+  }
+  RETURN_IF_ERROR(EnsureClient());
+  return unfinished_.Write(*client_);
+}
+
+std::set<std::string, std::less<>> CheckpointSync::PendingSets(const Files& files) const {
+  std::set<std::string, std::less<>> out;
+  const std::lock_guard lock(mutex_);
+  for (const CheckpointFile& file : files) {
+    const auto known = known_.find(file.path);
+    const bool there = known != known_.end() && known->second.uploaded == file.identity;
+    if (!there || file.being_written) out.emplace(SetOf(file.path));
+  }
+  return out;
+}
+
+Status CheckpointSync::FinishSets(const Files& files, std::optional<WallTime> when) {
+  if (unfinished_.paths().empty()) return {};
+  auto waiting = PendingSets(files);
+  std::set<std::string_view> here;
+  for (const CheckpointFile& file : files) {
+    here.insert(file.path);
+    const WallTime written = FromUnixMillis(file.identity.modified_ns / kNanosPerMilli);
+    if (when && *when - written < options_.set_rest) waiting.emplace(SetOf(file.path));
+  }
+  const std::set<std::string> paths = unfinished_.paths();
+  for (const std::string& path : paths) {
+    if (here.contains(path) && !waiting.contains(SetOf(path))) unfinished_.Remove(path);
+  }
+  RETURN_IF_ERROR(EnsureClient());
+  return unfinished_.Write(*client_);
+}
+
+Status CheckpointSync::UploadBySets(const Files& work, const Files& files,
+                                    const Cancelled& cancelled) {
+  RETURN_IF_ERROR(BeginSets(work));
+  Status first;
+  for (std::size_t begin = 0, end = 0; begin < work.size(); begin = end) {
+    while (end < work.size() && SetOf(work[end].path) == SetOf(work[begin].path)) ++end;
+    Status sent = UploadAll(Files(work.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  work.begin() + static_cast<std::ptrdiff_t>(end)),
+                            cancelled);
+    // Whole sets become visible one by one: time may run out before the next.
+    if (sent) sent = FinishSets(files, resting_since_);
+    if (!sent && first) first = std::move(sent);
+    if (cancelled() || (!first && IsAway(first.error().code))) return first;
+  }
+  return first ? FinishSets(files, resting_since_) : first;
 }
 
 Status CheckpointSync::UploadAll(const Files& work, const Cancelled& cancelled) {
@@ -250,11 +359,14 @@ Status CheckpointSync::UploadOne(const CheckpointFile& file) {
   MarkUploaded(directory_.get(), file.path);
   const std::lock_guard lock(mutex_);
   Known& known = known_[file.path];
-  if (!known.uploaded) ++stats_.files;
+  if (!known.uploaded || known.retired) ++stats_.files;
   known.uploaded = sent_version;
+  known.retired = false;
   known.looks_pending = 0;
   stats_.pending_bytes -= std::min(stats_.pending_bytes, file.identity.size);
   stats_.synced_at = clock_.Wall();
+  const WallTime written = FromUnixMillis(sent_version.modified_ns / kNanosPerMilli);
+  stats_.written_at = std::max(stats_.written_at.value_or(written), written);
   return {};
 }
 
@@ -269,17 +381,20 @@ std::vector<std::string> CheckpointSync::Vanished(const Files& present) const {
 
 Status CheckpointSync::DeleteAll(const std::vector<std::string>& vanished,
                                  const Cancelled& cancelled) {
+  if (vanished.empty()) return {};
+  RETURN_IF_ERROR(Hide(vanished));
   for (const std::string& path : vanished) {
     if (cancelled()) return Fail(ErrorCode::kTimeout, "cancelled");
     bool uploaded = false;
     {
       const std::lock_guard lock(mutex_);
-      uploaded = known_[path].uploaded.has_value();
+      const Known& known = known_[path];
+      uploaded = known.uploaded.has_value() && !known.retired;
     }
     if (uploaded) {
-      RETURN_IF_ERROR(EnsureClient());
       RETURN_IF_ERROR(client_->Delete({options_.prefix.bucket, KeyOf(path)}));
     }
+    unfinished_.Remove(path);
     RemoveMarkers(directory_.get(), path);
     const std::lock_guard lock(mutex_);
     known_.erase(path);
@@ -287,7 +402,63 @@ Status CheckpointSync::DeleteAll(const std::vector<std::string>& vanished,
     --stats_.files;
     stats_.synced_at = clock_.Wall();
   }
-  return {};
+  return unfinished_.Write(*client_);
+}
+
+Status CheckpointSync::Hide(const std::vector<std::string>& paths) {
+  RETURN_IF_ERROR(EnsureClient());
+  for (const std::string& path : paths) {
+    if (!SetOf(path).empty()) unfinished_.Add(path);
+  }
+  return unfinished_.Write(*client_);
+}
+
+std::vector<std::string> CheckpointSync::Superseded(const Files& files) const {
+  std::vector<std::string> out;
+  if (options_.keep == 0) return out;
+  // A checkpoint is a directory, or a file of its own, and as new as its newest file.
+  std::map<std::string, std::map<std::string_view, std::int64_t>> series;
+  const auto name = [](const CheckpointFile& file) {
+    const std::string_view set = SetOf(file.path);
+    return set.empty() ? std::string_view(file.path) : set;
+  };
+  for (const CheckpointFile& file : files) {
+    const std::string of = SeriesOf(file.path);
+    if (of.empty()) continue;
+    std::int64_t& newest = series[of][name(file)];
+    newest = std::max(newest, file.identity.modified_ns);
+  }
+  std::set<std::string_view> old;
+  for (const auto& [unused, checkpoints] : series) {
+    std::vector<std::pair<std::int64_t, std::string_view>> by_age;
+    for (const auto& [checkpoint, newest] : checkpoints) by_age.emplace_back(-newest, checkpoint);
+    std::sort(by_age.begin(), by_age.end());
+    for (std::size_t i = options_.keep; i < by_age.size(); ++i) old.insert(by_age[i].second);
+  }
+  const std::lock_guard lock(mutex_);
+  for (const CheckpointFile& file : files) {
+    const auto known = known_.find(file.path);
+    if (known == known_.end() || known->second.retired || SeriesOf(file.path).empty()) continue;
+    if (old.contains(name(file))) out.push_back(file.path);
+  }
+  return out;
+}
+
+Status CheckpointSync::Retire(const std::vector<std::string>& superseded,
+                              const Cancelled& cancelled) {
+  if (superseded.empty()) return {};
+  RETURN_IF_ERROR(Hide(superseded));
+  for (const std::string& path : superseded) {
+    if (cancelled()) return Fail(ErrorCode::kTimeout, "cancelled");
+    RETURN_IF_ERROR(client_->Delete({options_.prefix.bucket, KeyOf(path)}));
+    unfinished_.Remove(path);
+    RemoveMarkers(directory_.get(), path);
+    const std::lock_guard lock(mutex_);
+    known_[path].retired = true;
+    --stats_.files;
+    stats_.synced_at = clock_.Wall();
+  }
+  return unfinished_.Write(*client_);
 }
 
 CheckpointSync::Files CheckpointSync::FinalWork(Trust trust, const Files& files) {
@@ -303,7 +474,7 @@ CheckpointSync::Files CheckpointSync::FinalWork(Trust trust, const Files& files)
       stats_.skipped.push_back(file.path);
     }
   }
-  return work;
+  return ByUrgency(work);
 }
 
 Status CheckpointSync::Flush(Trust trust, const Cancelled& cancelled) {
@@ -312,6 +483,7 @@ Status CheckpointSync::Flush(Trust trust, const Cancelled& cancelled) {
   std::vector<std::string> no_files;
   ASSIGN_OR_RETURN(const Files files,
                    ScanCheckpoints(directory_.get(), options_.files_max, &no_files));
+  if (trust == Trust::kOnlyStable) resting_since_ = frozen_.value_or(clock_.Wall());
   const Files work = FinalWork(trust, files);
   std::size_t left_behind = 0;
   {
@@ -327,10 +499,13 @@ Status CheckpointSync::Flush(Trust trust, const Cancelled& cancelled) {
       const std::lock_guard lock(mutex_);
       if (known_[file.path].uploaded != file.identity) left.push_back(file);
     }
-    Status done = UploadAll(left, cancelled);
+    Status done = UploadBySets(left, files, cancelled);
     // After a kill in the middle of a file, S3 keeps what the program had deleted before: it may be
     // all there is.
-    if (done && left_behind == 0) done = DeleteAll(Vanished(files), cancelled);
+    if (done && left_behind == 0 && !HasUnfinished(files)) {
+      done = DeleteAll(Vanished(files), cancelled);
+      if (done) done = Retire(Superseded(files), cancelled);
+    }
     SetProblem(done);
     if (done || cancelled() || !IsAway(done.error().code)) return done;
     std::unique_lock lock(mutex_);

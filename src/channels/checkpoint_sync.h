@@ -5,10 +5,13 @@
 // writing and two looks in a row saw the same size and time (or it never rests); what goes up is a
 // snapshot that was checked to be of one piece; and after a program was killed, a file that it may
 // have been in the middle of stays away, so that S3 keeps the version before. Deletions follow.
-// What others put under the prefix later is not fetched.
+// What others put under the prefix later is not fetched. A directory of files is restored all or
+// not at all (checkpoint_sets.h).
 //
 // While the endpoint is away, changes wait and are tried again. Files go up in the order of their
-// modification times.
+// modification times. When the program has ended, time may be short: then the newest directory goes
+// first, after it what lies beside the directories, in which programs name their newest checkpoint,
+// and last the older directories.
 //
 // Threading: Start, Freeze, Flush and stats from one thread; a thread of its own works between
 // Start and Flush. Errors: of Restore: kNotFound, kDenied, kInvalidArgument (a key that is no safe
@@ -25,6 +28,7 @@
 #include <vector>
 
 #include "channels/checkpoint_files.h"
+#include "channels/checkpoint_sets.h"
 #include "channels/download.h"
 #include "env/clock.h"
 #include "env/posix/posix_files.h"
@@ -36,12 +40,21 @@ struct CheckpointOptions {
   env::Path directory;      // exists
   env::Path snapshots;      // exists; same file system; for copies on their way
   wire::S3Location prefix;  // key "" or with a trailing "/"
-  Millis interval{200};     // between looks; also how long a file must be still
+  std::string host = "algo-1";
+  // S3 holds the newest so many checkpoints of a series (checkpoint_sets.h); 0: all that are here.
+  // The directory itself is the program's: nothing is removed there.
+  std::size_t keep = 0;
+  Millis interval{200};  // between looks; also how long a file must be still
+  // A directory in which nothing changed for so long is a complete checkpoint. Programs write the
+  // files of one after another, without pauses of this length.
+  Millis set_rest{3'000};
   std::size_t files_max = 100'000;
 };
 
 struct CheckpointStats {
   std::optional<WallTime> synced_at;  // of the last upload or deletion
+  // When the newest of the files that went up was written. Nothing before the first.
+  std::optional<WallTime> written_at;
   std::uint64_t pending_bytes = 0;    // changed and not yet uploaded
   std::uint64_t files = 0;            // in S3 as they are here
   std::string problem;                // why the last attempt failed; "" when it did not
@@ -52,6 +65,7 @@ struct CheckpointStats {
 struct RestoreStats {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t left_out = 0;  // files of checkpoints that never were whole
 };
 
 class CheckpointSync {
@@ -89,6 +103,7 @@ class CheckpointSync {
     std::optional<FileIdentity> stable;    // the last version that was still for an interval
     std::optional<FileIdentity> uploaded;  // the version in S3
     int looks_pending = 0;                 // in a row with a version that is not in S3
+    bool retired = false;                  // `uploaded` was in S3, and is beyond `keep`
   };
   using Files = std::vector<CheckpointFile>;
 
@@ -98,11 +113,25 @@ class CheckpointSync {
   Files LookForWork(const Files& files);
   void TakeAsWhole(const Files& files);  // REQUIRES: mutex_ held
   bool MayDelete(const Files& files);
+  bool HasUnfinished(const Files& files) const;
   Files FinalWork(Trust trust, const Files& files);
+  // Says in S3 which files of `work` are the first of their name in a directory.
+  Status BeginSets(const Files& work);
+  // Takes back what BeginSets said of directories that are whole by now: all of them is in S3, and
+  // at `when` they had been at rest; nothing: the program has ended by itself, and nothing will
+  // come.
+  Status FinishSets(const Files& files, std::optional<WallTime> when);
+  std::set<std::string, std::less<>> PendingSets(const Files& files) const;
+  Status UploadBySets(const Files& work, const Files& files, const Cancelled& cancelled);
   Status UploadAll(const Files& work, const Cancelled& cancelled);
   Status UploadOne(const CheckpointFile& file);
   std::vector<std::string> Vanished(const Files& present) const;  // known and not there any more
   Status DeleteAll(const std::vector<std::string>& vanished, const Cancelled& cancelled);
+  // Files of the checkpoints beyond `keep`, by age. REQUIRES: MayDelete(files)
+  std::vector<std::string> Superseded(const Files& files) const;
+  Status Retire(const std::vector<std::string>& superseded, const Cancelled& cancelled);
+  // Hides files of directories before they go one by one: half of one is no checkpoint.
+  Status Hide(const std::vector<std::string>& paths);
   Status EnsureClient();
   void SetProblem(const Status& status);
   std::string KeyOf(const std::string& path) const { return options_.prefix.key + path; }
@@ -112,13 +141,15 @@ class CheckpointSync {
   env::Clock& clock_;
   env::UniqueFd directory_;
   std::unique_ptr<wire::S3Client> client_;
+  UnfinishedFiles unfinished_;  // of whoever works: the thread, or Restore and Flush
   std::thread thread_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
-  bool halted_ = false;  // known_ stays as it is
-  bool frozen_ = false;  // known_ was taken just before the kill
+  bool halted_ = false;                    // known_ stays as it is
+  std::optional<WallTime> frozen_;         // known_ was taken then, just before the kill
+  std::optional<WallTime> resting_since_;  // of Flush: see FinishSets
   std::map<std::string, Known> known_;
   CheckpointStats stats_;
 };

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "env/posix/posix_clock.h"
@@ -30,12 +31,14 @@ class CheckpointSyncTest : public testing::Test {
 
   env::Path dir() const { return base_.path() / "checkpoints"; }
 
-  void Reset() {
+  void Reset(Millis set_rest = Millis(20), std::size_t keep = 0) {
     sync_ = std::make_unique<CheckpointSync>(
         CheckpointOptions{.directory = dir(),
                           .snapshots = base_.path() / "snapshots",
                           .prefix = {"b", "p/"},
-                          .interval = Millis(5)},
+                          .keep = keep,
+                          .interval = Millis(5),
+                          .set_rest = set_rest},
         [root = base_.path() / "s3"]() -> Result<std::unique_ptr<wire::S3Client>> {
           return std::make_unique<wire::FakeS3Client>(root);
         },
@@ -165,6 +168,136 @@ TEST_F(CheckpointSyncTest, ReplacingOneCheckpointByTheNextNeverLeavesNone) {
       return objects->size() == 1 && Object("ckpt-" + std::to_string(i)) == "x";
     }));
   }
+}
+
+constexpr char kMarker[] = ".sabia-unfinished-algo-1";
+
+TEST_F(CheckpointSyncTest, ADirectoryIsRestoredAsAWholeOrNotAtAll) {
+  ASSERT_TRUE(sync_->Start());
+  Write("c1/model", "1");
+  Write("c1/state", "1");
+  ASSERT_TRUE(Until([&] { return Object("c1/state") == "1" && Object(kMarker) == "<none>"; }));
+  Write("c2/model", "2");
+  const env::UniqueFd half = OpenForWriting("c2/state", "2 and m");
+  ASSERT_TRUE(Until([&] { return Object("c2/model") == "2"; }));
+  EXPECT_EQ(Object(kMarker), R"(["c2/model"])");
+
+  // The machine dies here; another takes over.
+  sync_.reset();
+  ASSERT_TRUE(files_.RemoveTree(dir()));
+  ASSERT_TRUE(files_.MakeDirectories(dir()));
+  Reset();
+  const auto restored = sync_->Restore(kNever);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_EQ(restored->files, 2u);
+  EXPECT_EQ(restored->left_out, 1u);
+  EXPECT_TRUE(Exists("c1/model") && Exists("c1/state"));
+  EXPECT_FALSE(Exists("c2") || Exists(kMarker));
+  ASSERT_TRUE(sync_->Start());
+  EXPECT_TRUE(Until([&] { return Object("c2/model") == "<none>" && Object(kMarker) == "<none>"; }))
+      << "what was left behind goes";
+  EXPECT_EQ(Object("c1/model"), "1");
+}
+
+TEST_F(CheckpointSyncTest, OthersLeaveTheirUnfinishedFilesToTheirHosts) {
+  ASSERT_TRUE(s3_.Put({"b", "p/c/shard-2"}, "x"));
+  ASSERT_TRUE(s3_.Put({"b", "p/c/shard-1"}, "x"));
+  ASSERT_TRUE(s3_.Put({"b", "p/.sabia-unfinished-algo-2"}, R"(["c/shard-2"])"));
+  const auto restored = sync_->Restore(kNever);
+  ASSERT_TRUE(restored);
+  EXPECT_EQ(restored->left_out, 1u);
+  EXPECT_FALSE(Exists("c/shard-2"));
+  ASSERT_TRUE(sync_->Start());
+  AfterLooks(2);
+  EXPECT_EQ(Object("c/shard-2"), "x");
+  ASSERT_TRUE(s3_.Put({"b", "p/.sabia-unfinished-algo-2"}, "damaged"));
+  Reset();
+  EXPECT_EQ(sync_->Restore(kNever).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(CheckpointSyncTest, AnOldDirectoryStaysUntilTheNewOneIsWhole) {
+  Reset(Millis(60'000));
+  ASSERT_TRUE(sync_->Start());
+  Write("c1/model", "1");
+  AfterLooks(2);
+  EXPECT_EQ(Object(kMarker), R"(["c1/model"])") << "it has not come to rest";
+  Write("c2/model", "2");
+  ASSERT_TRUE(files_.RemoveTree(dir() / "c1"));
+  AfterLooks(3);
+  EXPECT_EQ(Object("c1/model"), "1");
+  ASSERT_TRUE(sync_->Flush(CheckpointSync::Trust::kAll, kNever));
+  EXPECT_EQ(Object("c1/model"), "<none>");
+  EXPECT_EQ(Object("c2/model"), "2");
+  EXPECT_EQ(Object(kMarker), "<none>");
+}
+
+TEST_F(CheckpointSyncTest, AKilledProgramsRestlessDirectoryIsHidden) {
+  Reset(Millis(60'000));
+  ASSERT_TRUE(sync_->Start());
+  Write("c1/model", "1");
+  AfterLooks(1);
+  sync_->Freeze();
+  ASSERT_TRUE(sync_->Flush(CheckpointSync::Trust::kOnlyStable, kNever));
+  EXPECT_EQ(Object("c1/model"), "1");
+  EXPECT_EQ(Object(kMarker), R"(["c1/model"])");
+  Reset();
+  ASSERT_TRUE(files_.RemoveTree(dir()));
+  ASSERT_TRUE(files_.MakeDirectories(dir()));
+  EXPECT_EQ(sync_->Restore(kNever)->left_out, 1u);
+}
+
+TEST_F(CheckpointSyncTest, TheLastFlushSendsTheNewestDirectoryFirst) {
+  ASSERT_TRUE(sync_->Start());
+  sync_->Halt();
+  const auto write_at = [&](const std::string& path, std::int64_t second) {
+    Write(path, path);
+    const timespec times[2] = {{second, 0}, {second, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (dir() / path).c_str(), times, 0), 0);
+  };
+  write_at("c1/model", 100);
+  write_at("config", 150);
+  write_at("c2/model", 200);
+  write_at("c3/model", 300);
+  write_at("c3/state", 301);
+  write_at("latest", 302);
+  ASSERT_TRUE(sync_->Flush(CheckpointSync::Trust::kAll, kNever));
+  const auto sent = [&](const std::string& path) {
+    struct stat info {};
+    const env::Path file = base_.path() / "s3" / "b" / UriEncode("p/" + path);
+    EXPECT_EQ(::stat(file.c_str(), &info), 0) << file;
+    return std::pair(info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+  };
+  const std::vector<std::string> order{"c3/model", "c3/state", "config",
+                                       "latest",   "c2/model", "c1/model"};
+  for (std::size_t i = 1; i < order.size(); ++i)
+    EXPECT_LE(sent(order[i - 1]), sent(order[i])) << order[i - 1] << " before " << order[i];
+}
+
+TEST_F(CheckpointSyncTest, KeepsTheNewestOfASeries) {
+  Reset(Millis(20), 2);
+  ASSERT_TRUE(sync_->Start());
+  Write("config", "x");
+  for (const char* path : {"step-8/a", "step-8/b", "step-9/a", "step-10/a"}) {
+    Write(path, "x");
+    ASSERT_TRUE(Until([&] { return sync_->stats().pending_bytes == 0 && Object(path) == "x"; }));
+  }
+  EXPECT_TRUE(Until([&] { return Object("step-8/a") == "<none>" && Object(kMarker) == "<none>"; }));
+  EXPECT_EQ(Object("step-8/b"), "<none>");
+  EXPECT_TRUE(Exists("step-8/a")) << "the directory is the program's";
+  Write("model-1.pt", "x");
+  Write("model-2.pt", "x");
+  ASSERT_TRUE(sync_->Flush(CheckpointSync::Trust::kAll, kNever));
+  for (const char* path : {"config", "step-9/a", "step-10/a", "model-1.pt", "model-2.pt"})
+    EXPECT_EQ(Object(path), "x") << path;
+  EXPECT_EQ(Object("step-8/a"), "<none>") << "it goes up no more";
+  EXPECT_EQ(sync_->stats().files, 5u);
+}
+
+TEST(CheckpointSets, ASeriesDiffersInNumbersOnly) {
+  EXPECT_EQ(SeriesOf("checkpoint-500/model/a.bin"), "checkpoint-#/");
+  EXPECT_EQ(SeriesOf("epoch=12-step=340.ckpt"), "epoch=#-step=#.ckpt");
+  EXPECT_EQ(SeriesOf("latest"), "");
+  EXPECT_EQ(SeriesOf("best/model-1.pt"), "") << "a directory counts by its own name";
 }
 
 TEST_F(CheckpointSyncTest, WaitsForAnEndpointThatIsAway) {

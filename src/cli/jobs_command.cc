@@ -82,6 +82,24 @@ void PrintAttempts(const model::TrainingJob& job) {
   }
 }
 
+// What would be lost if a running instance vanished now.
+void PrintCheckpoints(const json::object& document) {
+  const json::array* hosts = FindArray(document, "checkpoints");
+  if (hosts == nullptr || hosts->empty()) return;
+  Table table({"CHECKPOINTS OF", "FILES IN S3", "BYTES PENDING", "LAST SYNCED", "NEWEST WRITTEN"});
+  const auto time = [](const json::object& host, std::string_view member) {
+    const auto millis = FindInt(host, member);
+    return millis ? LocalTime(FromUnixMillis(*millis)) : std::string("never");
+  };
+  for (const json::value& row : *hosts) {
+    const json::object& host = row.as_object();
+    table.Add({GetString(host, "host"), std::to_string(GetInt(host, "files")),
+               std::to_string(GetInt(host, "pending_bytes")), time(host, "synced_at"),
+               time(host, "written_at")});
+  }
+  std::printf("\n%s", table.ToString().c_str());
+}
+
 void PrintTransitions(const model::TrainingJob& job) {
   Table table({"STATUS", "FROM", "TO", "MESSAGE"});
   for (const model::Transition& step : job.transitions) {
@@ -108,6 +126,7 @@ int PrintJob(Client& client, const JobsArguments& arguments) {
     std::printf("failure: %s\n", Printable(job->failure_reason).c_str());
   PrintTransitions(*job);
   PrintAttempts(*job);
+  PrintCheckpoints(*document);
   if (!job->final_metrics.empty()) std::printf("\n");
   for (const model::FinalMetric& metric : job->final_metrics) {
     std::printf("metric %s = %.6g\n", metric.name.c_str(), metric.value);

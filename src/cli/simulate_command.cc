@@ -6,7 +6,8 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/spot_prices.h"
-#include "cost/price_book.h"
+#include "cost/price_lists.h"
+#include "env/posix/posix_clock.h"
 #include "env/posix/posix_files.h"
 #include "spot/simulation.h"
 
@@ -56,12 +57,13 @@ int Simulate(const SimulateArguments& arguments) {
   const env::Path file(arguments.file);
   const auto text = files.Read(file, kFileBytesMax);
   if (!text) return Complain(Annotate(text.error(), "failed to read the workload"));
-  const cost::PriceBook book = cost::PriceBook::BuiltIn();
+  env::PosixClock clock;
+  const cost::PriceLists prices = cost::PriceLists::BuiltIn();
   // Files that the document names stand beside it.
   const auto read = [&](const std::string& name) {
     return files.Read(file.parent_path() / name, kFileBytesMax);
   };
-  const auto simulation = spot::ParseSimulation(*text, read, SpotPrices(book));
+  const auto simulation = spot::ParseSimulation(*text, read, SpotPrices(prices, clock));
   if (!simulation) return Complain(Annotate(simulation.error(), arguments.file));
   const json::object report = spot::ToJson(*simulation, spot::RunSimulation(*simulation));
   if (arguments.as_json) {

@@ -2,13 +2,12 @@
 
 namespace sabia::cli {
 
-spot::PriceLookup SpotPrices(const cost::PriceBook& book) {
-  return [&book](const std::string& region,
-                 const std::string& type) -> std::optional<spot::InstancePrices> {
-    const cost::Price* price =
-        book.Find(book.HasRegion(region) ? std::string_view(region) : cost::kFallbackRegion, type);
-    if (price == nullptr) return std::nullopt;
-    return spot::InstancePrices{price->on_demand_per_hour, price->SpotPerHour()};
+spot::PriceLookup SpotPrices(const cost::PriceLists& prices, env::Clock& clock) {
+  return [&prices, &clock](const std::string& region,
+                           const std::string& type) -> std::optional<spot::InstancePrices> {
+    const auto quote = prices.Find(region, type, clock.Wall());
+    if (!quote) return std::nullopt;
+    return spot::InstancePrices{quote->price.on_demand_per_hour, quote->price.SpotPerHour()};
   };
 }
 

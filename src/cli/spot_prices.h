@@ -1,12 +1,14 @@
-// Prices as `sabia cost` has them: a region that the book does not know is us-east-1.
+// Prices for spot markets and simulations: those of the lists that are in force when it is asked,
+// as `sabia cost` has them.
 #pragma once
 
-#include "cost/price_book.h"
+#include "cost/price_lists.h"
+#include "env/clock.h"
 #include "spot/simulation.h"
 
 namespace sabia::cli {
 
-// The book must outlive it.
-spot::PriceLookup SpotPrices(const cost::PriceBook& book);
+// Both must outlive it.
+spot::PriceLookup SpotPrices(const cost::PriceLists& prices, env::Clock& clock);
 
 }  // namespace sabia::cli

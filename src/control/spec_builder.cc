@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "model/builtin_metrics.h"
@@ -79,6 +80,18 @@ void AddMetrics(const json::object& algorithm, model::InstanceSpec& spec) {
   }
 }
 
+Status ReadKeep(model::InstanceSpec& spec) {
+  const auto found = spec.environment.find(std::string(kKeepVariable));
+  if (found == spec.environment.end()) return {};
+  const std::string& text = found->second;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), spec.checkpoints_keep);
+  if (error == std::errc() && end == text.data() + text.size() && spec.checkpoints_keep >= 1)
+    return {};
+  return Fail(ErrorCode::kInvalidArgument, "Environment {} is '{}'; it must be a number from 1 on",
+              kKeepVariable, text);
+}
+
 Status FillProgram(const json::object& request, model::InstanceSpec& spec) {
   ASSIGN_OR_RETURN(spec.image, model::ResolveTrainingImage(request));
   static const json::object kNone;
@@ -94,6 +107,7 @@ Status FillProgram(const json::object& request, model::InstanceSpec& spec) {
       opted != spec.environment.end()) {
     spec.signal_all_processes = opted->second == "1" || opted->second == "true";
   }
+  RETURN_IF_ERROR(ReadKeep(spec));
   AddMetrics(*algorithm, spec);
   return {};
 }

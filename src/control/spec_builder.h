@@ -47,5 +47,8 @@ Result<fleet::Preparation> BuildSpec(const SpecInput& input, const SpecSettings&
 // Set to "1" or "true" in a job's Environment: SIGTERM reaches every process of the program, so
 // that a first process that does not pass signals on cannot keep it from the script.
 inline constexpr std::string_view kSignalAllVariable = "SABIA_SIGNAL_ALL_PROCESSES";
+// Set to a number from 1 on: so many checkpoints of a series stay in S3
+// (channels/checkpoint_sync.h).
+inline constexpr std::string_view kKeepVariable = "SABIA_CHECKPOINTS_KEEP";
 
 }  // namespace sabia::control

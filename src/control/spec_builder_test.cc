@@ -134,6 +134,18 @@ TEST_F(SpecBuilder, SignalsEveryProcessOnlyWhenAsked) {
   EXPECT_TRUE(Build().signal_all_processes);
 }
 
+TEST_F(SpecBuilder, KeepsSoManyCheckpointsAsAsked) {
+  EXPECT_EQ(Build().checkpoints_keep, 0);
+  job_.request.Edit()["Environment"] = {{"SABIA_CHECKPOINTS_KEEP", "3"}};
+  EXPECT_EQ(Build().checkpoints_keep, 3);
+  for (const char* bad : {"", "0", "-1", "3x", "many"}) {
+    job_.request.Edit()["Environment"] = {{"SABIA_CHECKPOINTS_KEEP", bad}};
+    const auto built = BuildSpec({job_, hosts_, hosts_[0], {}, {}}, {}, store::Paths("/home"));
+    ASSERT_FALSE(built) << bad;
+    EXPECT_EQ(built.error().code, ErrorCode::kInvalidArgument);
+  }
+}
+
 TEST_F(SpecBuilder, RefusesAnImageThatNobodyKnows) {
   job_.request.Edit()["AlgorithmSpecification"].get_object()["TrainingImage"] = "nobody/knows:1";
   const auto built = BuildSpec({job_, hosts_, hosts_[0], {}, {}}, {}, store::Paths("/home"));

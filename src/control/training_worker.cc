@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "cost/billing.h"
 #include "store/training_job_row.h"
 
 namespace sabia::control {
@@ -60,6 +61,13 @@ std::vector<std::string> DirectoriesOf(const std::vector<JobWork::Instance>& ins
 std::string SessionName(const model::TrainingJob& job) {
   constexpr std::size_t kSessionNameMax = 64;
   return job.name.substr(0, kSessionNameMax - 16) + "-" + std::to_string(job.attempts.size());
+}
+
+std::vector<model::LedgerEntry> Bill(const WorkerSettings& settings,
+                                     const model::TrainingJob& before,
+                                     const model::TrainingJob& becomes) {
+  static const cost::PriceLists unpriced;
+  return cost::EntriesOfStep(settings.prices ? *settings.prices : unpriced, before, becomes);
 }
 
 JobWork::Instance* Find(JobWork& work, const std::string& id) {
@@ -215,7 +223,7 @@ Result<std::optional<plan::PoolOffer>> TrainingWorker::ReadPool(JobWork& work) {
     ASSIGN_OR_RETURN(model::InstanceRecord record, InstanceOf(lease));
     offer.leases.push_back(std::move(record));
   }
-  work.taken = JobWork::Taken{row->revision, std::move(leases)};
+  work.taken = JobWork::Taken{row->revision, offer.job, std::move(leases)};
   return std::optional(std::move(offer));
 }
 
@@ -258,10 +266,12 @@ Status TrainingWorker::Perform(JobWork& work, plan::Record record) {
   std::vector<store::Change> changes;
   if (record.pool_of) {
     changes.push_back({Op::kUpdate, store::RowOf(*record.pool_of, work.taken->revision), {}, {}});
+    changes.back().ledger = Bill(settings_, work.taken->job, *record.pool_of);
     for (store::Resource& lease : work.taken->leases)
       changes.push_back({Op::kDelete, std::move(lease), {}, {}});
   }
   changes.push_back({Op::kUpdate, store::RowOf(record.job, work.revision), {}, {}});
+  changes.back().ledger = Bill(settings_, work.job, record.job);
   for (const model::InstanceRecord& lease : record.lease) {
     changes.push_back({Op::kInsert, InstanceRow(lease, 0), {}, {}});
   }

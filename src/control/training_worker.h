@@ -17,6 +17,7 @@
 #include "control/ports.h"
 #include "control/spec_builder.h"
 #include "control/spot_desk.h"
+#include "cost/price_lists.h"
 #include "fleet/capacity.h"
 #include "plan/training_plan.h"
 
@@ -33,9 +34,9 @@ struct JobWork {
   std::string waits_for;      // what a queued job waits for, when it is time to say so
   std::string market_place;   // … and where it stands among those that wait for the spot market
   SpotMemory spot;
-  std::string pool;           // granted are the instances that this job left; "": new ones
-  std::string near_miss;      // why there was no pool for it; "" when none was near
-  bool pool_wanted = false;   // its own instances wait, and others need the room
+  std::string pool;          // granted are the instances that this job left; "": new ones
+  std::string near_miss;     // why there was no pool for it; "" when none was near
+  bool pool_wanted = false;  // its own instances wait, and others need the room
 
   std::int64_t revision = 0;  // 0: no such record
   model::TrainingJob job;
@@ -50,6 +51,7 @@ struct JobWork {
   // The pool that is to be taken, as it was read for this step.
   struct Taken {
     std::int64_t revision = 0;
+    model::TrainingJob job;
     std::vector<store::Resource> leases;
   };
   std::optional<Taken> taken;
@@ -58,9 +60,9 @@ struct JobWork {
   int own_commits = 0;                            // each wakes us once more than needed
   std::optional<WallTime> due;                    // look again then
   std::optional<fleet::Capacity::Ticket> ticket;  // the job is queued and wants this
-  bool market_waits = false;  // the job is queued, and wants nothing of this machine yet
-  std::vector<std::string> garbage;               // instances given back: directories to remove
-  bool gone = false;                              // nothing is left to do, ever
+  bool market_waits = false;         // the job is queued, and wants nothing of this machine yet
+  std::vector<std::string> garbage;  // instances given back: directories to remove
+  bool gone = false;                 // nothing is left to do, ever
 };
 
 struct WorkerSettings {
@@ -70,6 +72,8 @@ struct WorkerSettings {
   // Abort on an illegal step: for tests and the simulator. Otherwise the job fails and the log is
   // loud.
   bool abort_on_illegal_step = false;
+  // What the ledger's lines are priced by; null: they have no prices.
+  std::shared_ptr<const cost::PriceLists> prices;
   // After an effect that failed for want of the disk or the store.
   Millis retry_after{1'000};
 };

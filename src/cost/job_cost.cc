@@ -1,9 +1,33 @@
 #include "cost/job_cost.h"
 
 #include <algorithm>
+#include <tuple>
+
+#include "model/instance_record.h"
 
 namespace sabia::cost {
 namespace {
+
+using model::LedgerEntry;
+using model::LedgerKind;
+
+auto KeyOf(const LedgerEntry& entry) { return std::tie(entry.instance, entry.kind); }
+
+bool IsAttempt(const LedgerEntry& entry) {
+  return entry.kind == LedgerKind::kOnDemand || entry.kind == LedgerKind::kSpot;
+}
+
+// Lines of the instances of one attempt of the job.
+std::vector<const LedgerEntry*> LinesOf(const JobCost& cost, const model::TrainingJob& job,
+                                        int attempt) {
+  const std::string first = model::InstanceId(job.uid, attempt, 1);
+  const std::string_view stem(first.data(), first.rfind('-') + 1);
+  std::vector<const LedgerEntry*> out;
+  for (const LedgerEntry& entry : cost.entries) {
+    if (IsAttempt(entry) && entry.instance.starts_with(stem)) out.push_back(&entry);
+  }
+  return out;
+}
 
 std::vector<std::pair<std::string, int>> InstancesOf(const model::TrainingJob& job) {
   std::vector<std::pair<std::string, int>> out;
@@ -22,30 +46,95 @@ std::vector<std::pair<std::string, int>> InstancesOf(const model::TrainingJob& j
   return out;
 }
 
-std::string PriceRegion(const PriceBook& book, const std::string& region) {
-  return book.HasRegion(region) ? region : std::string(kFallbackRegion);
-}
-
-// One hour of all instances of the job.
-Money PerHour(const JobCost& cost, bool spot) {
-  Money sum;
-  for (const InstanceCost& instance : cost.instances) {
-    const Money rate = spot ? instance.price.SpotPerHour() : instance.price.on_demand_per_hour;
-    sum += rate * instance.count;
-  }
-  return sum;
-}
-
-void AddAttempts(const model::TrainingJob& job, WallTime now, JobCost& cost) {
-  for (const model::Attempt& attempt : job.attempts) {
-    AttemptCost one{attempt.number, attempt.spot, Millis(0), attempt.end_reason, Money()};
-    if (attempt.ready) {
-      one.billable = std::max(Millis(0), attempt.ended.value_or(now) - *attempt.ready);
+Status AddInstances(const PriceLists& prices, const model::TrainingJob& job, JobCost& cost) {
+  for (const auto& [type, count] : InstancesOf(job)) {
+    const auto quote = prices.Find(job.region, type, job.created);
+    if (!quote) {
+      return Fail(ErrorCode::kNotFound, "no price of {} in {} is known", type,
+                  cost.price_region.empty() ? job.region : cost.price_region);
     }
-    one.billed = CostOf(attempt.per_hour.value_or(PerHour(cost, attempt.spot)), one.billable);
+    if (cost.price_region.empty() && quote->region != job.region) {
+      cost.notes.push_back(fmt::format("no prices are known for {}: those of {} are used",
+                                       job.region, quote->region));
+    }
+    cost.price_region = quote->region;
+    if (job.IsSpot() && !quote->price.spot_saving_percent) {
+      cost.notes.push_back(fmt::format(
+          "no spot price of {} in {} is known: on-demand rates are used", type, quote->region));
+    }
+    cost.instances.push_back({type, count, quote->price});
+  }
+  return {};
+}
+
+// When the program of an attempt began; nothing when it never did.
+std::optional<WallTime> TrainedFrom(const model::TrainingJob& job, const model::Attempt& attempt) {
+  if (!attempt.ready) return std::nullopt;
+  for (const model::Transition& transition : job.transitions) {
+    if (transition.status != "Training" || transition.start < *attempt.ready) continue;
+    if (attempt.ended && transition.start > *attempt.ended) break;
+    return transition.start;
+  }
+  return std::nullopt;
+}
+
+// What a line would have cost if nothing had been reclaimed: from `kept_from` on, and without what
+// was lost.
+void AddOtherwise(const PriceLists& prices, const LedgerEntry& entry, WallTime kept_from,
+                  JobCost& cost) {
+  const WallTime kept_to = entry.lost_from.value_or(entry.end);
+  const Millis kept = std::max(Millis(0), kept_to - std::max(kept_from, entry.start));
+  Money spot = entry.per_hour;
+  if (entry.kind != LedgerKind::kSpot) {
+    const auto quote = prices.Find(entry.region, entry.instance_type, entry.start);
+    if (quote) spot = quote->price.SpotPerHour();
+  }
+  cost.otherwise_on_demand += CostOf(entry.on_demand_per_hour, kept);
+  cost.otherwise_spot += CostOf(spot, kept);
+}
+
+void AddAttempts(const PriceLists& prices, const model::TrainingJob& job, WallTime now,
+                 JobCost& cost) {
+  bool trained_before = false;
+  for (const model::Attempt& attempt : job.attempts) {
+    AttemptCost one;
+    one.number = attempt.number;
+    one.spot = attempt.spot;
+    one.end_reason = attempt.end_reason;
+    if (attempt.ready)
+      one.billable = std::max(Millis(0), attempt.ended.value_or(now) - *attempt.ready);
+    const auto trained = TrainedFrom(job, attempt);
+    for (const LedgerEntry* entry : LinesOf(cost, job, attempt.number)) {
+      one.billed += CostOfEntry(*entry);
+      one.lost = entry->lost_from ? entry->end - *entry->lost_from : Millis(0);
+      if (trained) {
+        const WallTime kept_from = trained_before ? *trained : entry->start;
+        AddOtherwise(prices, *entry, kept_from, cost);
+      }
+    }
+    trained_before = trained_before || trained.has_value();
     cost.billed += one.billed;
-    cost.on_demand += CostOf(PerHour(cost, false), one.billable);
     cost.attempts.push_back(std::move(one));
+  }
+}
+
+void Add(UsageSum& sum, Millis time, Money money) {
+  sum.time += time;
+  sum.cost += money;
+}
+
+void AddSums(JobCost& cost) {
+  for (const LedgerEntry& entry : cost.entries) {
+    const Money money = CostOfEntry(entry);
+    const Millis time = entry.end - entry.start;
+    Add(cost.waiting, entry.start - entry.waited_from, Money());
+    if (entry.kind == LedgerKind::kWarmPool) Add(cost.warm_pool, time, money);
+    if (!IsAttempt(entry)) continue;
+    Add(entry.kind == LedgerKind::kSpot ? cost.spot_use : cost.on_demand_use, time, money);
+    cost.on_demand += CostOf(entry.on_demand_per_hour, time);
+    if (entry.lost_from) {
+      Add(cost.lost, entry.end - *entry.lost_from, CostWithin(entry, *entry.lost_from, entry.end));
+    }
   }
 }
 
@@ -56,25 +145,29 @@ double JobCost::saving_percent() const {
   return 100.0 * static_cast<double>(saved().nanos()) / static_cast<double>(on_demand.nanos());
 }
 
-Result<JobCost> CostOfJob(const PriceBook& book, const model::TrainingJob& job, WallTime now) {
+std::vector<LedgerEntry> MergeEntries(std::vector<LedgerEntry> ledger,
+                                      std::vector<LedgerEntry> derived) {
+  const auto by_key = [](const LedgerEntry& a, const LedgerEntry& b) {
+    return KeyOf(a) < KeyOf(b);
+  };
+  std::vector<LedgerEntry> out = std::move(ledger);
+  out.insert(out.end(), std::make_move_iterator(derived.begin()),
+             std::make_move_iterator(derived.end()));
+  std::stable_sort(out.begin(), out.end(), by_key);
+  const auto last =
+      std::unique(out.begin(), out.end(),
+                  [](const LedgerEntry& a, const LedgerEntry& b) { return KeyOf(a) == KeyOf(b); });
+  out.erase(last, out.end());
+  return out;
+}
+
+Result<JobCost> CostOfJob(const PriceLists& prices, const model::TrainingJob& job, WallTime now,
+                          std::vector<LedgerEntry> entries) {
   JobCost cost;
-  cost.price_region = PriceRegion(book, job.region);
-  if (cost.price_region != job.region) {
-    cost.notes.push_back(fmt::format("no prices are known for {}: those of {} are used", job.region,
-                                     cost.price_region));
-  }
-  for (const auto& [type, count] : InstancesOf(job)) {
-    const Price* price = book.Find(cost.price_region, type);
-    if (price == nullptr) {
-      return Fail(ErrorCode::kNotFound, "no price of {} in {} is known", type, cost.price_region);
-    }
-    if (job.IsSpot() && !price->spot_saving_percent) {
-      cost.notes.push_back(fmt::format(
-          "no spot price of {} in {} is known: on-demand rates are used", type, cost.price_region));
-    }
-    cost.instances.push_back({type, count, *price});
-  }
-  AddAttempts(job, now, cost);
+  RETURN_IF_ERROR(AddInstances(prices, job, cost));
+  cost.entries = MergeEntries(std::move(entries), EntriesOfJob(prices, job, now));
+  AddAttempts(prices, job, now, cost);
+  AddSums(cost);
   cost.training = model::TrainingTime(job, now).value_or(Seconds(0));
   cost.billable = model::BillableTime(job, now).value_or(Seconds(0));
   cost.final = model::IsTerminal(job.phase);

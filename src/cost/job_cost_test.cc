@@ -7,15 +7,21 @@ namespace {
 
 const WallTime kStart = FromUnixMillis(1'700'000'000'000);
 
-PriceBook Book() {
-  return *PriceBook::Parse(
-      "region,instance_type,usd_per_hour,basis,spot_saving_percent\n"
-      "us-east-1,ml.a,3.6,listed,75\nus-east-1,ml.b,7.2,listed,\nhere,ml.a,36,listed,50\n");
+PriceLists Book() {
+  PriceLists lists;
+  EXPECT_TRUE(lists.Add(
+      "2020-01-01",
+      *PriceBook::Parse(
+          "region,instance_type,usd_per_hour,basis,spot_saving_percent\n"
+          "us-east-1,ml.a,3.6,listed,75\nus-east-1,ml.b,7.2,listed,\nhere,ml.a,36,listed,50\n")));
+  return lists;
 }
 
 // 143 seconds of training, 43 of them billable, in two attempts around an interruption.
 model::TrainingJob SpotJob(std::string_view resources) {
   model::TrainingJob job;
+  job.uid = "0123456789ab";
+  job.created = kStart - Seconds(5);
   job.region = "us-east-1";
   job.request = {{"EnableManagedSpotTraining", true}, {"ResourceConfig", *ParseJson(resources)}};
   job.training_start = kStart;

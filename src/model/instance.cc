@@ -129,6 +129,7 @@ void ReadProgram(FieldReader& in, InstanceSpec& s) {
 void AddData(const InstanceSpec& s, json::object& out) {
   out["checkpoint_s3_uri"] = s.checkpoint_s3_uri;
   out["checkpoint_local_path"] = s.checkpoint_local_path;
+  out["checkpoints_keep"] = s.checkpoints_keep;
   out["model_s3_uri"] = s.model_s3_uri;
   out["output_s3_uri"] = s.output_s3_uri;
   out["output_kms_key"] = s.output_kms_key;
@@ -157,6 +158,7 @@ void AddData(const InstanceSpec& s, json::object& out) {
 void ReadData(FieldReader& in, InstanceSpec& s) {
   in.Text("checkpoint_s3_uri", s.checkpoint_s3_uri);
   in.Text("checkpoint_local_path", s.checkpoint_local_path);
+  in.Integer("checkpoints_keep", s.checkpoints_keep);
   in.Text("model_s3_uri", s.model_s3_uri);
   in.Text("output_s3_uri", s.output_s3_uri);
   in.Text("output_kms_key", s.output_kms_key);
@@ -383,6 +385,7 @@ json::object Report::ToJson() const {
   if (signal) out["signal"] = *signal;
   AddTime(out, "checkpoint_synced_at", checkpoint_synced_at);
   AddTime(out, "machine_ends_at", machine_ends_at);
+  AddTime(out, "checkpoint_written_at", checkpoint_written_at);
   return out;
 }
 
@@ -404,6 +407,7 @@ Result<Report> Report::FromJson(const json::object& document) {
   in.Integer("restored_files", r.restored_files);
   in.Integer("restored_bytes", r.restored_bytes);
   in.OptionalTime("checkpoint_synced_at", r.checkpoint_synced_at);
+  in.OptionalTime("checkpoint_written_at", r.checkpoint_written_at);
   in.Integer("checkpoint_pending_bytes", r.checkpoint_pending_bytes);
   in.Integer("checkpoint_files", r.checkpoint_files);
   in.Flag("model_uploaded", r.model_uploaded);

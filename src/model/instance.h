@@ -95,9 +95,10 @@ struct InstanceSpec {
 
   std::string checkpoint_s3_uri;  // "" when the job has no CheckpointConfig
   std::string checkpoint_local_path = "/opt/ml/checkpoints";
-  std::string model_s3_uri;   // …/output/model.tar.gz, or …/output/model/ uncompressed
-  std::string output_s3_uri;  // …/output/output.tar.gz, or …/output/data/
-  std::string output_kms_key;     // of SSE-KMS for both; "": as their bucket's default says
+  std::int64_t checkpoints_keep = 0;  // opt-in: S3 holds at most so many of a series; 0: all
+  std::string model_s3_uri;           // …/output/model.tar.gz, or …/output/model/ uncompressed
+  std::string output_s3_uri;          // …/output/output.tar.gz, or …/output/data/
+  std::string output_kms_key;         // of SSE-KMS for both; "": as their bucket's default says
   bool compress = true;
   // True on single-instance jobs: upload right after the program, without waiting for orders.
   bool upload_on_exit = true;
@@ -227,6 +228,8 @@ struct Report {
   std::int64_t restored_files = 0;  // from the checkpoint prefix
   std::int64_t restored_bytes = 0;
   std::optional<WallTime> checkpoint_synced_at;
+  // When the program wrote the newest file that is in S3 by now.
+  std::optional<WallTime> checkpoint_written_at;
   std::int64_t checkpoint_pending_bytes = 0;
   std::int64_t checkpoint_files = 0;
   bool model_uploaded = false;

@@ -40,6 +40,7 @@ TEST(Report, SurvivesTheRoundTripThroughJson) {
   report.metrics.push_back(FinalMetric{"loss", 0.5, FromUnixMillis(5)});
   report.checkpoint_synced_at = FromUnixMillis(7);
   report.machine_ends_at = FromUnixMillis(9);
+  report.checkpoint_written_at = FromUnixMillis(6);
   report.channels.push_back(
       {.name = "t", .mode = InputMode::kPipe, .way = "pipe", .bytes = 5, .starved = Millis(2)});
   const auto read = Report::FromJson(report.ToJson());

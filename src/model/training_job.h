@@ -106,8 +106,9 @@ struct Attempt {
   std::optional<Money> per_hour;
   std::string choice;             // why this capacity and no other; "" when nothing was chosen
   std::optional<WallTime> began;  // the program started on all hosts
-  std::optional<WallTime> saved;  // the last checkpoint of the attempt that reached S3
-  std::optional<WallTime> gone;   // the machine itself was announced to be taken away then
+  // When the newest checkpoint that reached S3 was written: work up to here need not be repeated.
+  std::optional<WallTime> saved;
+  std::optional<WallTime> gone;  // the machine itself was announced to be taken away then
 };
 
 struct TrainingJob {

@@ -57,7 +57,7 @@ WallTime EndAttempt(const TrainingSnapshot& seen, TrainingJob& job, std::string_
   if (!attempt.ended) {
     attempt.ended = end;
     attempt.end_reason = reason;
-    if (job.deadline) attempt.saved = LastSaved(seen.instances);
+    attempt.saved = LastSaved(seen.instances);
   }
   return *attempt.ended;
 }

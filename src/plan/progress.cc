@@ -130,9 +130,11 @@ bool Failed(const InstanceView& host) {
 std::optional<WallTime> LastSaved(const std::vector<InstanceView>& hosts) {
   std::optional<WallTime> last;
   for (const InstanceView& host : hosts) {
-    if (!host.report || !host.report->checkpoint_synced_at) continue;
-    last = std::min(last.value_or(*host.report->checkpoint_synced_at),
-                    *host.report->checkpoint_synced_at);
+    if (!host.report) continue;
+    const auto& report = *host.report;
+    const auto saved =
+        report.checkpoint_written_at ? report.checkpoint_written_at : report.checkpoint_synced_at;
+    if (saved) last = std::min(last.value_or(*saved), *saved);
   }
   return last;
 }

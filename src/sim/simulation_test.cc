@@ -5,12 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cost/billing.h"
 #include "sim/witness.h"
 #include "store/training_job_row.h"
 
 namespace sabia::sim {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -69,10 +71,15 @@ class WitnessTest : public ::testing::Test {
     return job;
   }
   void Commit(const model::TrainingJob& job) {
+    Commit(job, cost::EntriesOfStep(cost::PriceLists(), before_, job));
+  }
+  void Commit(const model::TrainingJob& job, std::vector<model::LedgerEntry> ledger) {
     store::Change change;
     change.op = store::Change::Op::kUpdate;
     change.resource = store::RowOf(job, 1);
+    change.ledger = std::move(ledger);
     witness_.Saw(change, &change.resource, At(9));
+    before_ = job;
   }
   void Lease(int number, double vcpus) {
     model::InstanceRecord record;
@@ -88,6 +95,7 @@ class WitnessTest : public ::testing::Test {
   static WallTime At(int seconds) { return FromUnixMillis(1'700'000'000'000) + Seconds(seconds); }
 
   Witness witness_{4};
+  model::TrainingJob before_;
 };
 
 TEST_F(WitnessTest, SeesAnIllegalStep) {
@@ -114,7 +122,7 @@ TEST_F(WitnessTest, SeesWhatIsForgotten) {
   EXPECT_THAT(witness_.violations().back(), HasSubstr("a wish to stop was forgotten"));
   job.attempts.clear();
   Commit(job);
-  EXPECT_THAT(witness_.violations().back(), HasSubstr("attempts were forgotten"));
+  EXPECT_THAT(witness_.violations(), Contains(HasSubstr("attempts were forgotten")));
 }
 
 TEST_F(WitnessTest, SeesASecondInTwoAttempts) {
@@ -125,6 +133,19 @@ TEST_F(WitnessTest, SeesASecondInTwoAttempts) {
   Commit(job);
   ASSERT_THAT(witness_.violations(), SizeIs(1));
   EXPECT_THAT(witness_.violations()[0], HasSubstr("a second is in two attempts"));
+}
+
+TEST_F(WitnessTest, SeesWhatIsBilledTwiceOrNotAtAll) {
+  model::TrainingJob job = Job();
+  job.attempts.push_back({1, true, At(1), At(2), At(5), "interrupted"});
+  Commit(job, {});
+  EXPECT_THAT(witness_.violations().back(), HasSubstr("3000 ms were used, 0 ms are billed"));
+  const auto lines = cost::EntriesOfStep(cost::PriceLists(), Job(), job);
+  Commit(job, lines);
+  ASSERT_THAT(witness_.violations(), SizeIs(1));
+  Commit(job, lines);
+  EXPECT_THAT(witness_.violations()[1], HasSubstr("'000000000001-1-1' is billed twice"));
+  EXPECT_THAT(witness_.violations()[2], HasSubstr("3000 ms were used, 6000 ms are billed"));
 }
 
 TEST_F(WitnessTest, SeesTooManyLeases) {

@@ -51,6 +51,7 @@ void Witness::Saw(const store::Change& change, const store::Resource* becomes, W
   if (becomes != nullptr) Digest(becomes->document);
   if (change.resource.kind == store::Kind::kInstance) return SawLease(change, becomes);
   if (becomes == nullptr) return Violation("training job '" + change.resource.name + "' vanished");
+  SawLedger(change);
   SawJob(*becomes);
 }
 
@@ -60,6 +61,35 @@ void Witness::Forget(const std::string& job) {
   taken_by_.erase(job);
   if (found->second.warm_pool) taken_by_.erase(found->second.warm_pool->taken_from);
   jobs_.erase(found);
+  bills_.erase(job);
+}
+
+void Witness::SawLedger(const store::Change& change) {
+  Bill& bill = bills_[change.resource.name];
+  for (const model::LedgerEntry& entry : change.ledger) {
+    Digest(entry.instance);
+    if (!bill.lines.emplace(entry.instance, entry.kind).second)
+      Violation(fmt::format("'{}' is billed twice", entry.instance));
+    if (entry.job_name != change.resource.name)
+      Violation(fmt::format("'{}' is billed with another job", entry.instance));
+    bill.billed += entry.end - entry.start;
+  }
+}
+
+// After any commit: what has ended is billed, once, and nothing else is.
+void Witness::CheckBill(const TrainingJob& job) {
+  Millis used{0};
+  for (const model::Attempt& attempt : job.attempts) {
+    if (attempt.ready && attempt.ended)
+      used += (*attempt.ended - *attempt.ready) * job.InstanceCount();
+  }
+  if (job.warm_pool && job.warm_pool->retained_until) {
+    used += (*job.warm_pool->retained_until - *job.warm_pool->retained_from) * job.InstanceCount();
+  }
+  const Millis billed = bills_[job.name].billed;
+  if (used != billed)
+    Violation(fmt::format("{}: {} ms were used, {} ms are billed", job.name, used.count(),
+                          billed.count()));
 }
 
 void Witness::SawJob(const store::Resource& row) {
@@ -70,6 +100,7 @@ void Witness::SawJob(const store::Resource& row) {
   const auto before = jobs_.find(row.name);
   if (before != jobs_.end()) CheckStep(before->second, *job);
   CheckTaken(*job);
+  CheckBill(*job);
   if (over) {
     ended_.push_back(row.name);
   } else if (model::HoldsPool(*job)) {

@@ -4,7 +4,9 @@
 // is forgotten (the request, a wish to stop, attempts, statuses), no second in two attempts, no
 // time that goes back. Of warm pools: only jobs that have ended have one that waits, it is taken by
 // one job, and that job says so; after its end it does not change any more. Of leases: one instance
-// at a time per host of a job, never more than the machine has. A digest of everything that was
+// at a time per host of a job, never more than the machine has. Of the ledger: a line appears once,
+// with the commit that ends its attempt or its retention, and the lines of a job add up to those
+// times its instances. A digest of everything that was
 // committed tells two runs apart.
 //
 // Threading: confined.
@@ -13,7 +15,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/instance_record.h"
@@ -47,6 +51,8 @@ class Witness {
   void CheckStep(const model::TrainingJob& before, const model::TrainingJob& after);
   void CheckPool(const model::TrainingJob& before, const model::TrainingJob& after);
   void CheckTaken(const model::TrainingJob& job);
+  void SawLedger(const store::Change& change);
+  void CheckBill(const model::TrainingJob& job);
   void SawLease(const store::Change& change, const store::Resource* becomes);
   void Violation(const std::string& what);
   void Digest(std::string_view text);
@@ -57,6 +63,12 @@ class Witness {
   std::map<std::string, model::InstanceRecord> leases_;
   std::map<std::string, std::string> hosts_;  // job and host → lease
   double leased_ = 0;
+  // What the ledger says of a live job.
+  struct Bill {
+    std::set<std::pair<std::string, model::LedgerKind>> lines;
+    Millis billed{0};
+  };
+  std::map<std::string, Bill> bills_;
   std::vector<std::string> ended_;
   std::vector<std::string> kept_;
   std::map<std::string, std::string> taken_by_;  // whose pool → who took it

@@ -1,7 +1,7 @@
 // Goal: a commit that was acknowledged survives kill -9 at any moment, and no commit is there in
-// part. Method: a child process commits from several threads, each commit two resources and a tag,
-// and prints a name when its commit returned. It is killed after a random number of names. Several
-// lives over one home.
+// part. Method: a child process commits from several threads, each commit two resources, a tag and
+// a line of the ledger, and prints a name when its commit returned. It is killed after a random
+// number of names. Several lives over one home.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include "env/posix/posix_files.h"
 #include "env/random.h"
 #include "env/testing/temporary_directory.h"
+#include "store/ledger.h"
 #include "store/resources.h"
 #include "store/state.h"
 
@@ -27,6 +28,7 @@ Change Insert(Kind kind, const std::string& name) {
   change.resource = {.kind = kind, .name = name, .document = std::string(3000, 'd')};
   change.arn = "arn:" + name;
   change.tags = {{"k", name}};
+  if (kind == Kind::kTrainingJob) change.ledger.push_back({.instance = name + "-1-1"});
   return change;
 }
 
@@ -100,6 +102,7 @@ TEST(Durability, AcknowledgedCommitsSurviveKillNine) {
       ASSERT_EQ(job.document.size(), 3000u);
       ASSERT_EQ(resources.GetTags("arn:" + job.name).value(), (Tags{{"k", job.name}}));
       ASSERT_TRUE(resources.Get(Kind::kInstance, job.name)) << "half of a commit: " << job.name;
+      ASSERT_EQ(Ledger(**database).OfJob(job.name).value().size(), 1u) << job.name;
     }
     ASSERT_EQ(jobs.size(), instances.size());
     for (const std::string& name : acknowledged) ASSERT_TRUE(stored.contains(name)) << name;

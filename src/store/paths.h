@@ -8,9 +8,10 @@
 //     account.json           account id and default region
 //     endpoint.json          how to reach the running daemon: http and https addresses, pid
 //     external-s3.conf       written by people: buckets at S3 endpoints outside
+//     prices/<date>.csv      written by people: price lists (cost/price_lists.h)
 //     tls/                   the local CA (ca.pem, ca.key 0600), server's certificate, bundle.pem
 //     aws-models/            what AWS_DATA_PATH points at: endpoints that lead clients here
-//     resources.db           jobs, tags, instances, series (SQLite, WAL)
+//     resources.db           jobs, tags, instances, ledger, series (SQLite, WAL)
 //     objects.db             index of buckets and objects (SQLite, WAL)
 //     keys/                  master keys of encrypted objects, mode 0600
 //     blobs/<2 hex>/<32 hex> one immutable file per object version, mode 0444; tmp/: uploads
@@ -44,6 +45,7 @@ class Paths {
   env::Path account() const { return home_ / "account.json"; }
   env::Path endpoint() const { return home_ / "endpoint.json"; }
   env::Path external_s3() const { return home_ / "external-s3.conf"; }
+  env::Path prices() const { return home_ / "prices"; }
   env::Path tls() const { return home_ / "tls"; }
   env::Path ca_bundle() const { return tls() / "bundle.pem"; }
   env::Path aws_models() const { return home_ / "aws-models"; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "store/ledger.h"
 #include "store/resource_rows.h"
 
 namespace sabia::store {
@@ -147,7 +148,11 @@ Status Apply(Connection& connection, const Change& change) {
 }
 
 Status ApplyAll(Connection& connection, const std::vector<Change>& changes) {
-  for (const Change& change : changes) RETURN_IF_ERROR(Apply(connection, change));
+  for (const Change& change : changes) {
+    RETURN_IF_ERROR(Apply(connection, change));
+    for (const model::LedgerEntry& entry : change.ledger)
+      RETURN_IF_ERROR(Ledger::Append(connection, entry));
+  }
   return {};
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "model/ledger_entry.h"
 #include "store/database.h"
 
 namespace sabia::store {
@@ -64,6 +65,8 @@ struct Change {
   Tags tags;
   std::string arn;      // owner of the tags; required when `tags` is not empty
   bool silent = false;  // OnCommit's listener does not hear of it: the writer tells who must know
+  // Uses of instances that end with this change (ledger.h): written with it, each once for ever.
+  std::vector<model::LedgerEntry> ledger = {};
 };
 
 struct ListQuery {

@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "store/ledger.h"
 #include "store/resources.h"
 #include "store/retention.h"
 #include "store/series.h"
@@ -16,6 +17,8 @@ Result<std::unique_ptr<Database>> OpenState(const Paths& paths) {
   std::move(series.begin(), series.end(), std::back_inserter(steps));
   std::vector<std::string> retention = Retention::Migrations();
   std::move(retention.begin(), retention.end(), std::back_inserter(steps));
+  std::vector<std::string> ledger = Ledger::Migrations();
+  std::move(ledger.begin(), ledger.end(), std::back_inserter(steps));
   return Database::Open({.path = paths.resources_db(), .migrations = std::move(steps)});
 }
 

@@ -62,6 +62,10 @@ Status FakeRecords::Commit(const std::vector<store::Change>& changes) {
 
 void FakeRecords::Apply(const store::Change& change) {
   const Key key{change.resource.kind, change.resource.name};
+  if (!change.ledger.empty()) {
+    auto& lines = ledger_[key.second];
+    lines.insert(lines.end(), change.ledger.begin(), change.ledger.end());
+  }
   if (change.op == store::Change::Op::kDelete) {
     EraseRow(key);
     if (witness_) witness_(change, nullptr);
@@ -95,6 +99,13 @@ void FakeRecords::EraseRow(const Key& key) {
 void FakeRecords::Erase(store::Kind kind, const std::string& name) {
   const std::lock_guard lock(mutex_);
   EraseRow({kind, name});
+  if (kind == store::Kind::kTrainingJob) ledger_.erase(name);
+}
+
+std::vector<model::LedgerEntry> FakeRecords::Ledger(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  const auto found = ledger_.find(job);
+  return found == ledger_.end() ? std::vector<model::LedgerEntry>() : found->second;
 }
 
 void FakeRecords::OnChange(Witness witness) {

@@ -29,6 +29,8 @@ class FakeRecords final : public Records {
   void OnChange(Witness witness);
   void Erase(store::Kind kind, const std::string& name);  // without a trace
   std::size_t commits();
+  // Lines of the ledger by job, as they were handed over: one that came twice is there twice.
+  std::vector<model::LedgerEntry> Ledger(const std::string& job);
 
  private:
   using Key = std::pair<store::Kind, std::string>;
@@ -40,6 +42,7 @@ class FakeRecords final : public Records {
   std::map<Key, store::Resource> rows_;
   std::map<Key, std::set<std::string>> children_;  // kind and parent → names
   std::set<Key> live_;
+  std::map<std::string, std::vector<model::LedgerEntry>> ledger_;
   Witness witness_;
   std::function<void(store::Kind, const std::string&)> listener_;
   std::size_t commits_ = 0;

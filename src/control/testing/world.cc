@@ -289,10 +289,42 @@ void World::CheckPool(const model::TrainingJob& job, std::vector<std::string>& o
     out.push_back(job.name + ": a second was retained and trained");
 }
 
+// Every instance of every attempt that has ended is billed once, for as long as it was used.
+void World::CheckBilled(const model::TrainingJob& job, std::vector<std::string>& out) {
+  std::map<std::string, Millis> uses;
+  for (const model::Attempt& attempt : job.attempts) {
+    for (int number = 1; number <= job.InstanceCount(); ++number) {
+      const std::string id = model::InstanceId(job.uid, attempt.number, number);
+      uses[id] = attempt.ready && attempt.ended ? *attempt.ended - *attempt.ready : Millis(0);
+    }
+  }
+  const bool kept = job.warm_pool && job.warm_pool->retained_until;
+  int retentions = kept ? job.InstanceCount() : 0;
+  for (const model::LedgerEntry& line : records.Ledger(job.name)) {
+    if (line.kind == model::LedgerKind::kWaiting) continue;
+    if (line.kind == model::LedgerKind::kWarmPool) {
+      --retentions;
+      if (line.start != job.warm_pool->retained_from || line.end != job.warm_pool->retained_until)
+        out.push_back(line.instance + ": its retention is billed wrongly");
+      continue;
+    }
+    const auto use = uses.find(line.instance);
+    if (use == uses.end()) {
+      out.push_back(line.instance + ": billed twice, or never used");
+      continue;
+    }
+    if (use->second != line.end - line.start) out.push_back(line.instance + ": billed wrongly");
+    uses.erase(use);
+  }
+  for (const auto& [id, time] : uses) out.push_back(id + ": not billed");
+  if (retentions != 0) out.push_back(job.name + ": its retention is not billed once");
+}
+
 void World::CheckEnded(const std::string& name, std::vector<std::string>& out) {
   const model::TrainingJob job = Job(name);
   CheckTimes(job, out);
   CheckPool(job, out);
+  CheckBilled(job, out);
   if (records.Get(store::Kind::kTrainingJob, name)->live)
     out.push_back(name + ": finished, but live");
   if (!job.transitions.back().end) out.push_back(name + ": the last status did not end");

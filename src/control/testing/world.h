@@ -76,6 +76,7 @@ class World {
   // What must hold whenever the world is quiet; one sentence per violation.
   std::vector<std::string> Violations();
   // What must hold of a job that has ended.
+  void CheckBilled(const model::TrainingJob& job, std::vector<std::string>& out);
   void CheckEnded(const std::string& name, std::vector<std::string>& out);
   // Of a job that has ended nothing is kept.
   void Forget(const std::string& name);
