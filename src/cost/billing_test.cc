@@ -122,9 +122,14 @@ TEST(Billing, MoneyIsWrittenToTheLastDigit) {
 }
 
 TEST(Billing, AWarmPoolCostsWhatTrainingCosts) {
-  model::TrainingJob job = Job(2);
-  job.attempts = {{1, true, At(0), At(10), At(20), "completed"}};
-  const auto lines = WarmPoolEntries(Prices(), job, At(20), At(80));
+  model::TrainingJob waiting = Job(2);
+  waiting.phase = TrainingPhase::kCompleted;
+  waiting.attempts = {{1, false, At(0), At(10), At(20), "completed"}};
+  waiting.warm_pool = model::WarmPool{.retained_from = At(20)};
+  model::TrainingJob job = waiting;
+  job.warm_pool->retained_until = At(80);
+  const auto lines = EntriesOfStep(Prices(), waiting, job);
+  EXPECT_THAT(EntriesOfStep(Prices(), job, job), IsEmpty());
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_EQ(lines[1].instance, "0123456789ab-1-2");
   EXPECT_EQ(lines[1].kind, LedgerKind::kWarmPool);
@@ -132,6 +137,22 @@ TEST(Billing, AWarmPoolCostsWhatTrainingCosts) {
   const auto cost = CostOfJob(Prices(), job, At(80), lines);
   EXPECT_EQ(cost->warm_pool.cost.nanos(), 120'000'000);
   EXPECT_EQ(cost->total(), cost->billed + cost->warm_pool.cost);
+}
+
+TEST(Billing, WhatAMarketAskedForAllIsSharedToTheLastBillionth) {
+  model::TrainingJob before = Job(3);
+  before.phase = TrainingPhase::kTraining;
+  before.attempts = {{1, true, At(0), At(0), {}, ""}};
+  before.attempts[0].per_hour = Money::FromNanos(10'000'000'000);
+  model::TrainingJob after = before;
+  after.attempts[0].ended = At(3600);
+  after.attempts[0].end_reason = "completed";
+  Money sum;
+  for (const auto& line : EntriesOfStep(Prices(), before, after)) {
+    EXPECT_NEAR(static_cast<double>(line.per_hour.nanos()), 10e9 / 3, 1);
+    sum += CostOfEntry(line);
+  }
+  EXPECT_EQ(sum.nanos(), 10'000'000'000);
 }
 
 TEST(Billing, ALineKeepsItsPriceWhenListsChange) {
