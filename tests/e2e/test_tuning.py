@@ -285,27 +285,31 @@ def test_warm_start_learns_from_a_parent(engine, job, kind):
 def test_trials_on_spot_go_on_after_an_interruption(engine, job):
     code = SQUARE + """
 import os, time
-print('up', os.listdir('/opt/ml/checkpoints'), flush=True)
-open('/opt/ml/checkpoints/c', 'w').write('1')
-time.sleep(2)
+restored = os.listdir('/opt/ml/checkpoints')
+print('up', restored, flush=True)
+if not restored:
+    open('/opt/ml/checkpoints/c', 'w').write('1')
+    print('written', flush=True)
+    time.sleep(600)
 """
     made = definition(engine, job, code, EnableManagedSpotTraining=True,
                       StoppingCondition={"MaxRuntimeInSeconds": 600, "MaxWaitTimeInSeconds": 1200},
                       CheckpointConfig={"S3Uri": f"s3://{engine.bucket()}/{job}/checkpoints"})
     create(engine, job, made, config(trials=2, parallel=2))
-    first = wait_for_trials(engine, job, lambda seen: len(seen) == 2)[0]["TrainingJobName"]
-    engine.wait_for_line(first, "up []")
-    engine.sabia("spot", "interrupt", first)
+    for trial in wait_for_trials(engine, job, lambda seen: len(seen) == 2):
+        engine.wait_for_line(trial["TrainingJobName"], "written")
+        engine.sabia("spot", "interrupt", trial["TrainingJobName"])
     seen = wait(engine, job)
     assert seen["TrainingJobStatusCounters"]["Completed"] == 2, seen
+    assert seen["ObjectiveStatusCounters"]["Succeeded"] == 2, seen
     uris = set()
     for trial in trials(engine, job):
         child = engine.describe(trial["TrainingJobName"])
         assert child["EnableManagedSpotTraining"] is True and child["BillableTimeInSeconds"] >= 1
+        assert "Interrupted" in [t["Status"] for t in child["SecondaryStatusTransitions"]]
+        assert "up ['c']" in engine.lines(trial["TrainingJobName"])
         uris.add(child["CheckpointConfig"]["S3Uri"])
     assert len(uris) == 2, "trials do not share checkpoints"
-    assert "Interrupted" in [t["Status"] for t in engine.describe(first)["SecondaryStatusTransitions"]]
-    assert "up ['c']" in engine.lines(first)
 
 
 def test_failed_and_silent_trials_are_counted_by_cause(engine, job):
@@ -416,18 +420,22 @@ TRIALS = 40
 
 def search_under_kills(engine, job, parallel, every=None):
     """The trials of a whole search, in which the daemon is killed again and again `every` so many seconds."""
-    code = SQUARE + f"import time; time.sleep({0.1 * parallel})"  # long enough for some kills
+    code = SQUARE + f"import time; time.sleep({0.2 * parallel})"  # long enough for some kills
     create(engine, job, definition(engine, job, code), config(trials=TRIALS, parallel=parallel, strategy="Bayesian"))
     kills = 0
     deadline = time.monotonic() + 240
-    while describe(engine, job)["HyperParameterTuningJobStatus"] not in ENDED:
-        assert time.monotonic() < deadline, f"{describe(engine, job)}\n{engine.tail()}"
+    sagemaker, endpoint = engine.client("sagemaker"), engine.endpoint()
+    seen = {"HyperParameterTuningJobStatus": "InProgress"}
+    while seen["HyperParameterTuningJobStatus"] not in ENDED:
+        assert time.monotonic() < deadline, f"{seen}\n{engine.tail()}"
         time.sleep(every or 0.2)
         if every:
             engine.kill()
             engine.start()
             kills += 1
-    seen = describe(engine, job)
+        if engine.endpoint() != endpoint:  # its port was taken meanwhile
+            sagemaker, endpoint = engine.client("sagemaker"), engine.endpoint()
+        seen = sagemaker.describe_hyper_parameter_tuning_job(HyperParameterTuningJobName=job)
     assert seen["HyperParameterTuningJobStatus"] == "Completed", seen
     assert seen["TrainingJobStatusCounters"] == {"Completed": TRIALS, "InProgress": 0, "RetryableError": 0,
                                                  "NonRetryableError": 0, "Stopped": 0}
@@ -453,6 +461,6 @@ def test_a_killed_daemon_suggests_what_an_undisturbed_one_would(fresh_engine, jo
 def test_kills_lose_and_repeat_no_trial_of_a_parallel_search(fresh_engine, job):
     engine = fresh_engine()
     all_trials, kills = search_under_kills(engine, job, parallel=4, every=0.2)
-    assert kills >= 3
+    assert kills >= 2
     tried = [tuple(t["TunedHyperParameters"].items()) for t in all_trials]
     assert len(set(tried)) == TRIALS, "no configuration is tried twice"
