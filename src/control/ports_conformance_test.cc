@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "control/adapters.h"
+#include "control/metrics_ingest.h"
 #include "control/testing/fake_ports.h"
 #include "store/testing/state.h"
 
@@ -23,6 +24,7 @@ class Rig {
   virtual ~Rig() = default;
   virtual Records& records() = 0;
   virtual MetricSink& metrics() = 0;
+  virtual TrialFacts& facts() = 0;
   virtual void OnCommit(std::function<void(Kind, const std::string&)> listener) = 0;
 };
 
@@ -30,6 +32,7 @@ class FakeRig final : public Rig {
  public:
   Records& records() override { return records_; }
   MetricSink& metrics() override { return metrics_; }
+  TrialFacts& facts() override { return facts_; }
   void OnCommit(std::function<void(Kind, const std::string&)> listener) override {
     records_.OnCommit(std::move(listener));
   }
@@ -37,12 +40,14 @@ class FakeRig final : public Rig {
  private:
   testing::FakeRecords records_;
   testing::FakeMetrics metrics_;
+  testing::FakeTrialFacts facts_{metrics_};
 };
 
 class RealRig final : public Rig {
  public:
   Records& records() override { return records_; }
   MetricSink& metrics() override { return metrics_; }
+  TrialFacts& facts() override { return facts_; }
   void OnCommit(std::function<void(Kind, const std::string&)> listener) override {
     state_.resources().OnCommit(std::move(listener));
   }
@@ -51,6 +56,7 @@ class RealRig final : public Rig {
   store::testing::TemporaryState state_;
   StoreRecords records_{state_.resources()};
   StoreMetrics metrics_{state_.series()};
+  StoreTrialFacts facts_{state_.series(), state_.resources()};
 };
 
 using MakeRig = std::function<std::unique_ptr<Rig>()>;
@@ -132,6 +138,21 @@ TEST_P(PortsConformance, MetricsMoveTheirOffsetOnce) {
   ASSERT_TRUE(rig_->metrics().Ingest({"i", 0, 10, {}}));
   EXPECT_EQ(rig_->metrics().Offset("i").value(), 10u);
   EXPECT_EQ(rig_->metrics().Ingest({"i", 0, 10, {}}).error().code, ErrorCode::kConflict);
+}
+
+TEST_P(PortsConformance, ACurveIsWhatAJobEmittedInTheOrderInWhichItDid) {
+  MetricSink::Batch batch{"i-1", 0, 10, {}};
+  for (const double value : {0.5, 0.75, 0.25}) {
+    store::Series::Sample sample;
+    sample.key = TrainingMetricKey("job", "loss");
+    // In one and the same millisecond.
+    sample.point = {FromUnixMillis(1'700'000'000'000), value, 1, value, value, ""};
+    batch.samples.push_back(sample);
+  }
+  ASSERT_TRUE(rig_->metrics().Ingest(batch));
+  EXPECT_THAT(*rig_->facts().Curve("job", "loss"), ElementsAre(0.5, 0.75, 0.25));
+  EXPECT_THAT(*rig_->facts().Curve("another", "loss"), IsEmpty());
+  EXPECT_THAT(*rig_->facts().Tags("arn:of:nothing"), IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Fake, PortsConformance,

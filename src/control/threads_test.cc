@@ -10,9 +10,12 @@
 #include "base/log.h"
 #include "control/testing/fake_ports.h"
 #include "control/training_controller.h"
+#include "control/tuning_controller.h"
 #include "env/posix/posix_clock.h"
 #include "fleet/testing/fake_fleet.h"
 #include "store/training_job_row.h"
+#include "store/tuning_job_row.h"
+#include "tuning/testing/requests.h"
 
 namespace sabia::control {
 namespace {
@@ -32,6 +35,14 @@ model::TrainingJob NewJob(int number, WallTime now) {
       {"StoppingCondition", {{"MaxRuntimeInSeconds", 3600}}}};
   EnterStatus(job, "Starting", "Starting the training job", now);
   return job;
+}
+
+json::object ManyAtOnce() {
+  json::object request = tuning::testing::SmallRequest();
+  tuning::testing::ConfigIn(request)["Strategy"] = "Random";
+  tuning::testing::ConfigIn(request)["ResourceLimits"] = {{"MaxNumberOfTrainingJobs", 20},
+                                                          {"MaxParallelTrainingJobs", 5}};
+  return request;
 }
 
 class Threads : public ::testing::Test {
@@ -94,6 +105,46 @@ TEST_F(Threads, BringEveryJobToItsEnd) {
     EXPECT_EQ(records_.Get(store::Kind::kTrainingJob, fmt::format("job-{}", i))->status,
               "Completed")
         << i;
+  }
+}
+
+TEST_F(Threads, BringTuningJobsAndTheirTrialsToTheirEnd) {
+  constexpr int kTuningJobs = 6;
+  testing::FakeTrialFacts facts{metrics_};
+  TuningController tuning({records_, facts, clock_}, pool_, {});
+  records_.OnCommit([&](store::Kind kind, const std::string& name) {
+    controller_.RecordChanged(kind, name);
+    tuning.RecordChanged(kind, name);
+  });
+  fleet_.ChooseProgram([](const model::InstanceSpec& spec) {
+    const double x = std::stod(spec.hyperparameters.at("x"));
+    return fleet::testing::FakeProgram{Millis(0), Millis(0), Millis(1), Millis(0),
+                                       Millis(0), Millis(0), 0,         {x * x}};
+  });
+  ASSERT_TRUE(controller_.Recover());
+  ASSERT_TRUE(tuning.Recover());
+  controller_.Start();
+  tuning.Start();
+  for (int i = 0; i < kTuningJobs; ++i) {
+    model::TuningJob job;
+    job.uid = fmt::format("{:012x}", 1000 + i);
+    job.name = fmt::format("search-{}", i);
+    job.created = job.modified = clock_.Wall();
+    job.request = ManyAtOnce();
+    EXPECT_TRUE(records_.Commit({{store::Change::Op::kInsert, store::RowOf(job, 0), {}, {}}}));
+  }
+  const auto ended = [&] { return records_.Live(store::Kind::kTuningJob)->empty(); };
+  constexpr Seconds kPatience{90};
+  const MonoTime end = clock_.Mono() + kPatience;
+  while (!ended() && clock_.Mono() < end) fleet_.Tick();
+  tuning.Stop();
+  controller_.Stop();
+  records_.OnCommit(nullptr);
+  EXPECT_TRUE(ended());
+  EXPECT_THAT(*records_.Live(store::Kind::kTuningTrial), IsEmpty());
+  for (int i = 0; i < kTuningJobs; ++i) {
+    const auto trials = records_.Children(store::Kind::kTuningTrial, fmt::format("search-{}", i));
+    EXPECT_EQ(trials->size(), 20u);
   }
 }
 

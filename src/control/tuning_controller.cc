@@ -79,7 +79,11 @@ void TuningController::RecordChanged(store::Kind kind, const std::string& name) 
   const auto owner = tuning ? std::nullopt : OwnerByName(name);
   if (!tuning && !owner) return;
   const std::lock_guard lock(mutex_);
-  (tuning ? letters_.changed : letters_.nudged).insert(tuning ? name : *owner);
+  if (tuning) {
+    letters_.changed.insert(name);
+  } else {
+    letters_.trials[*owner].insert(name);
+  }
   arrived_.notify_one();
 }
 
@@ -115,9 +119,10 @@ void TuningController::Hear(Letters& letters) {
     job.again = true;
     if (job.work) MakeReady(name, job);
   }
-  for (const std::string& name : letters.nudged) {
+  for (auto& [name, trials] : letters.trials) {
     const auto job = jobs_.find(name);
     if (job == jobs_.end()) continue;
+    job->second.changed.merge(trials);
     job->second.again = true;
     if (job->second.work) MakeReady(name, job->second);
   }
@@ -139,7 +144,9 @@ void TuningController::Absorb(std::unique_ptr<TuningWork> work) {
 void TuningController::FireTimers() {
   const WallTime now = ports_.clock.Wall();
   for (auto& [name, job] : jobs_) {
-    if (job.work && job.due && *job.due <= now) MakeReady(name, job);
+    if (!job.work || !job.due || *job.due > now) continue;
+    job.stale_trials = true;
+    MakeReady(name, job);
   }
 }
 
@@ -154,7 +161,10 @@ void TuningController::Dispatch() {
 
 void TuningController::Look(Job& job) {
   job.work->stale_record = job.work->stale_record || job.stale_record;
-  job.stale_record = job.again = false;
+  job.work->stale_trials = job.work->stale_trials || job.stale_trials;
+  job.work->changed.merge(job.changed);
+  job.changed.clear();
+  job.stale_record = job.stale_trials = job.again = false;
   job.due.reset();
   ++in_flight_;
   // std::function wants to be copied, a unique_ptr does not.

@@ -57,13 +57,16 @@ class TuningController {
  private:
   struct Letters {
     std::set<std::string> changed;  // tuning jobs whose record changed
-    std::set<std::string> nudged;   // tuning jobs that may own a training job that changed
+    // Training jobs that changed, by the tuning job whose trials they may be.
+    std::map<std::string, std::set<std::string>> trials;
     std::vector<std::unique_ptr<TuningWork>> done;
-    bool empty() const { return changed.empty() && nudged.empty() && done.empty(); }
+    bool empty() const { return changed.empty() && trials.empty() && done.empty(); }
   };
   struct Job {
     std::unique_ptr<TuningWork> work;  // null while a look is under way
-    bool stale_record = false;
+    bool stale_record = false;         // apply at the next look
+    bool stale_trials = false;
+    std::set<std::string> changed;
     bool again = false;  // something changed while a look was under way
     bool ready = false;  // stands in ready_
     std::optional<WallTime> due;

@@ -58,20 +58,18 @@ tuning::TrainingView ViewOf(const model::TrainingJob& job, const std::string& me
 void TuningWorker::Run(TuningWork& work) {
   work.due.reset();
   work.gone = false;
-  bool observed = false;
   for (int step = 0; step < kStepsMax; ++step) {
     Status ready = work.stale_record || !work.trials_known ? Read(work) : Status();
     if (ready && work.revision == 0) {
       work.gone = true;
       return;
     }
-    if (ready && !observed) ready = Observe(work);
+    if (ready) ready = Observe(work);
     if (!ready) {
       LogError("failed to read tuning job '{}': {}", work.name, ready.error().message);
       work.due = ports_.clock.Wall() + settings_.retry_after;
       return;
     }
-    observed = true;
     work.seen.now = ports_.clock.Wall();
     tuning::Search* search = work.search ? &*work.search : nullptr;
     std::optional<tuning::TuningStep> next = tuning::NextStep(work.seen, search);
@@ -88,16 +86,15 @@ void TuningWorker::Run(TuningWork& work) {
     const bool created = next->created.has_value();
     const Status performed = Perform(work, std::move(*next));
     if (performed) continue;
-    if (!Recover(work, performed.error(), created)) return;
-    observed = false;
+    if (!GoesOn(work, performed.error(), created)) return;
   }
   LogError("tuning job '{}' takes more than {} steps at once", work.name, kStepsMax);
   work.due = ports_.clock.Wall() + settings_.retry_after;
 }
 
-bool TuningWorker::Recover(TuningWork& work, const Error& error, bool created) {
+bool TuningWorker::GoesOn(TuningWork& work, const Error& error, bool created) {
   if (error.code == ErrorCode::kConflict || error.code == ErrorCode::kNotFound) {
-    work.stale_record = true;  // somebody changed it: look at what it is now
+    work.stale_record = work.stale_trials = true;  // look at what it is now
     return true;
   }
   if (error.code == ErrorCode::kAlreadyExists && created && work.seen.salt < kSaltMax) {
@@ -142,7 +139,7 @@ Status TuningWorker::ReadTrials(TuningWork& work) {
   }
   ASSIGN_OR_RETURN(const std::vector<tuning::ParentView> parents, ReadParents(work.seen.job));
   MakeSearch(work, parents);
-  work.trials_known = true;
+  work.trials_known = work.stale_trials = true;
   return {};
 }
 
@@ -179,9 +176,15 @@ void TuningWorker::MakeSearch(TuningWork& work, const std::vector<tuning::Parent
 }
 
 Status TuningWorker::Observe(TuningWork& work) {
+  if (!work.stale_trials && work.changed.empty()) return {};
   for (tuning::TrialView& view : work.seen.trials) {
-    if (!view.trial.ended()) RETURN_IF_ERROR(ObserveOne(work, view));
+    if (view.trial.ended()) continue;
+    if (!work.stale_trials && !work.changed.contains(view.trial.training_job)) continue;
+    RETURN_IF_ERROR(ObserveOne(work, view));
   }
+  if (work.stale_trials) work.seen.observed = ports_.clock.Wall();
+  work.stale_trials = false;
+  work.changed.clear();
   return {};
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,9 @@ namespace sabia::control {
 // What is known of a tuning job between two looks.
 struct TuningWork {
   std::string name;
-  bool stale_record = true;   // read it again
+  bool stale_record = true;       // read it again
+  bool stale_trials = true;       // look at all training jobs that run
+  std::set<std::string> changed;  // or at these only
   bool trials_known = false;  // trials and parents were read once; after that only we change them
 
   std::int64_t revision = 0;  // 0: no such record
@@ -60,7 +63,7 @@ class TuningWorker {
   Result<store::Change> StopOf(const std::string& training_job);
   Status Perform(TuningWork& work, tuning::TuningStep step);
   // Whether to go on after a step that failed.
-  bool Recover(TuningWork& work, const Error& error, bool created);
+  bool GoesOn(TuningWork& work, const Error& error, bool created);
 
   const TuningPorts ports_;
   const TuningWorkerSettings settings_;

@@ -266,10 +266,10 @@ bool JudgedAll(const std::optional<TuningStep>& step) { return !step || step->cr
 
 std::optional<WallTime> NextDue(const TuningSnapshot& seen, const Search* search) {
   if (model::IsTerminal(seen.job.phase)) return {};
-  WallTime due = seen.now + kSweepInterval;
+  WallTime due = seen.observed + kSweepInterval;
   if (search == nullptr || seen.job.phase != TuningPhase::kRunning) return due;
   const Settings& settings = search->settings();
-  if (settings.WatchesCurves() && Running(seen) > 0) due = seen.now + kCurveInterval;
+  if (settings.WatchesCurves() && Running(seen) > 0) due = seen.observed + kCurveInterval;
   if (settings.runtime_max) due = std::min(due, seen.job.created + *settings.runtime_max);
   return due;
 }

@@ -203,13 +203,14 @@ TEST(NextDue, AsksForCurvesEverySecondAndAtTheEndOfTheRunTime) {
   TuningSnapshot seen = SnapshotOf(request);
   Search plain = SearchFor(request);
   Settle(seen, plain);
+  seen.observed = seen.now;
   EXPECT_GT(*NextDue(seen, &plain), seen.now + Seconds(5));
   ConfigIn(request)["TrainingJobEarlyStoppingType"] = "Auto";
   Search watching = SearchFor(request);
   EXPECT_EQ(NextDue(seen, &watching), seen.now + Seconds(1));
   ConfigIn(request)["ResourceLimits"].as_object()["MaxRuntimeInSeconds"] = 120;
   Search limited = SearchFor(request);
-  seen.now = seen.job.created + Millis(119'500);
+  seen.now = seen.observed = seen.job.created + Millis(119'500);
   EXPECT_EQ(NextDue(seen, &limited), seen.job.created + Seconds(120));
 }
 

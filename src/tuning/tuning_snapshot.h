@@ -39,6 +39,7 @@ struct TuningSnapshot {
   model::TuningJob job;
   std::vector<TrialView> trials;  // by number
   WallTime now;
+  WallTime observed;   // when all training jobs that run were looked at last
   int salt = 0;        // of the next trial's name: how many of its names others had taken
   std::string broken;  // why the request cannot be searched any more; the job fails with it
 };

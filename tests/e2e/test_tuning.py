@@ -210,45 +210,50 @@ def test_xgboost_on_real_data(engine, job):
 
 # A curve that falls to x: what a trial is worth shows from its first epoch.
 CURVE = """
-import argparse, time
+import argparse, os, time
 parser = argparse.ArgumentParser()
 parser.add_argument('-x', type=float)
 args, _ = parser.parse_known_args()
-for epoch in range(1, EPOCHS + 1):
+number = int(os.environ['TRAINING_JOB_NAME'].split('-')[-2])
+for epoch in range(1, 1 + (SHORT if number <= 3 else 6000)):
     print(f'loss={args.x + 1 / epoch}', flush=True)
-    time.sleep(0.25)
+    time.sleep(0.1)
 """
 ONE = {"ContinuousParameterRanges": [{"Name": "x", "MinValue": "0", "MaxValue": "10", "ScalingType": "Linear"}]}
 
 
+def stops(engine, job):
+    """Why each trial was stopped, by number; None: it was not."""
+    account = json.loads(engine.sabia("tune", "explain", job, "--json").stdout)["Definitions"][0]
+    return [t.get("Stop") for t in account["Trials"]]
+
+
 def test_early_stopping_stops_what_is_worse_than_the_median(engine, job):
-    create(engine, job, definition(engine, job, CURVE.replace("EPOCHS", "8")),
-           config(trials=8, parallel=1, ranges=ONE, TrainingJobEarlyStoppingType="Auto"))
+    """Three trials end by themselves; the fourth, which is worse than two of them, would not."""
+    create(engine, job, definition(engine, job, CURVE.replace("SHORT", "5")),
+           config(trials=4, parallel=1, ranges=ONE, TrainingJobEarlyStoppingType="Auto", RandomSeed=2))
     seen = wait(engine, job)
     assert seen["HyperParameterTuningJobStatus"] == "Completed", seen
     all_trials = trials(engine, job)
-    stopped = [t for t in all_trials if t["TrainingJobStatus"] == "Stopped"]
-    assert len(stopped) == seen["TrainingJobStatusCounters"]["Stopped"] >= 1, all_trials
-    assert not any(t in stopped for t in all_trials[:3]), "a median needs three earlier trials"
-    assert all(t["ObjectiveStatus"] == "Succeeded" for t in stopped)
     xs = [float(t["TunedHyperParameters"]["x"]) for t in all_trials]
-    for trial in stopped:
-        index = all_trials.index(trial)
-        assert xs[index] > sorted(xs[:index])[0], "the best so far is not stopped"
-    account = json.loads(engine.sabia("tune", "explain", job, "--json").stdout)
-    assert any("median" in t.get("Stop", "") for t in account["Definitions"][0]["Trials"])
+    assert xs[3] > sorted(xs[:3])[1], "choose another seed"
+    assert [t["TrainingJobStatus"] for t in all_trials] == ["Completed"] * 3 + ["Stopped"]
+    assert seen["TrainingJobStatusCounters"]["Stopped"] == 1
+    assert all(t["ObjectiveStatus"] == "Succeeded" for t in all_trials), "what a stopped trial said counts"
+    assert stops(engine, job)[:3] == [None] * 3 and "is worse than the median" in stops(engine, job)[3]
 
 
-def test_hyperband_stops_early_what_does_badly(engine, job):
-    create(engine, job, definition(engine, job, CURVE.replace("EPOCHS", "9"), static={"epochs": "9"}),
+def test_hyperband_stops_what_does_badly_and_what_is_done(engine, job):
+    """No trial ends by itself, so each is stopped: at a rung, or when it has had all of MaxResource."""
+    create(engine, job, definition(engine, job, CURVE.replace("SHORT", "6000"), static={"epochs": "9"}),
            config(trials=9, parallel=3, ranges=ONE, strategy="Hyperband"))
-    seen = wait(engine, job)
+    seen = wait(engine, job, seconds=200)
     assert seen["HyperParameterTuningJobStatus"] == "Completed", seen
-    counters = seen["TrainingJobStatusCounters"]
-    assert counters["Stopped"] >= 1 and counters["Completed"] >= 1, counters
-    assert counters["Stopped"] + counters["Completed"] == 9
-    best = seen["BestTrainingJob"]
-    assert best["TrainingJobStatus"] == "Completed", "the best goes on to the end"
+    assert seen["TrainingJobStatusCounters"]["Stopped"] == 9
+    why = stops(engine, job)
+    assert any("not among the best" in reason for reason in why), why
+    xs = [float(t["TunedHyperParameters"]["x"]) for t in trials(engine, job)]
+    assert why[xs.index(min(xs))] == "MaxResource 9 is reached", "the best is among the best at every rung"
 
 
 def test_a_target_ends_the_search(engine, job):
