@@ -84,7 +84,8 @@ TEST(Autotune, KnowsTheNamesOfABuiltInAlgorithm) {
     "TrainingJobDefinition": {"StaticHyperParameters": {"num_round": null}},
     "HyperParameterTuningJobConfig": {"ParameterRanges": {"AutoParameters": [
       {"Name": "eta", "ValueHint": "0.7"}, {"Name": "num_round", "ValueHint": "20"},
-      {"Name": "verbosity", "ValueHint": "1"}, {"Name": "objective", "ValueHint": "reg:linear"}]}}})");
+      {"Name": "verbosity", "ValueHint": "1"},
+      {"Name": "objective", "ValueHint": "reg:linear"}]}}})");
   EXPECT_EQ(Range(request, "ContinuousParameterRanges", "eta"), "0.1..0.7 Auto");
   EXPECT_EQ(Range(request, "IntegerParameterRanges", "num_round"), "2..200 Logarithmic");
   EXPECT_EQ(Range(request, "IntegerParameterRanges", "verbosity"), "");

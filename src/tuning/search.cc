@@ -108,42 +108,66 @@ std::optional<Proposal> Search::Suggest(const std::vector<TrialView>& trials) {
   return {};
 }
 
-Verdict Search::Judge(const TrialView& running, const std::vector<TrialView>& trials) const {
-  const auto lane = std::ranges::find_if(lanes_, [&](const Lane& candidate) {
-    return candidate.definition->name == running.trial.definition;
-  });
-  if (lane == lanes_.end() || !running.training || !settings_->WatchesCurves()) return {};
+// The other trials of a definition, and which of them a running one is.
+struct Search::JudgedWith {
+  History history;
+  std::vector<tuner::Trial> all;
+  std::int64_t number = 0;
+};
+
+Verdict Search::JudgeOne(const Lane& lane, const TrialView& running,
+                         const JudgedWith& others) const {
   const auto& curve = running.training->curve;
   std::size_t from = std::max(running.judged, curve.size() - std::min(curve.size(), kJudgedMax));
-  if (from >= curve.size()) return {};
-  const History history = HistoryOf(*lane->definition, trials);
-  std::vector<tuner::Trial> all = history.finished;
-  all.insert(all.end(), history.pending.begin(), history.pending.end());
-  const std::int64_t number = NumberWithin(running.trial, trials);
-  tuner::Trial trial{.number = number};
+  tuner::Trial trial{.number = others.number};
   for (std::size_t i = 0; i < from; ++i) {
     trial.curve.push_back({curve[i].resource, curve[i].value});
   }
   for (; from < curve.size(); ++from) {
     trial.curve.push_back({curve[from].resource, curve[from].value});
-    if (lane->hyperband != nullptr) {
-      if (std::string past = PastMaxResource(*lane->definition, trial); !past.empty()) {
+    if (lane.hyperband != nullptr) {
+      if (std::string past = PastMaxResource(*lane.definition, trial); !past.empty()) {
         return {model::TrialStop::kHyperband, std::move(past)};
       }
-      if (lane->hyperband->Judge(trial, all) == tuner::Verdict::kStop) {
+      if (lane.hyperband->Judge(trial, others.all) == tuner::Verdict::kStop) {
         return {model::TrialStop::kHyperband,
                 fmt::format("not among the best at resource {}", trial.curve.back().resource)};
       }
       continue;
     }
-    if (const auto stop =
-            tuner::MedianRule(trial, history.finished, {.goal = lane->definition->goal})) {
-      return {model::TrialStop::kMedianRule,
-              fmt::format("value {} at epoch {} is worse than the median {} of earlier trials",
-                          stop->value, stop->resource, stop->median)};
-    }
+    const auto stop =
+        tuner::MedianRule(trial, others.history.finished, {.goal = lane.definition->goal});
+    if (!stop) continue;
+    return {model::TrialStop::kMedianRule,
+            fmt::format("value {} at epoch {} is worse than the median {} of earlier trials",
+                        stop->value, stop->resource, stop->median)};
   }
   return {};
+}
+
+std::vector<std::pair<std::size_t, Verdict>> Search::Judge(
+    const std::vector<TrialView>& trials) const {
+  std::vector<std::pair<std::size_t, Verdict>> out;
+  if (!settings_->WatchesCurves()) return out;
+  for (const Lane& lane : lanes_) {
+    std::optional<JudgedWith> others;  // made when it is needed: it holds every curve
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const TrialView& view = trials[i];
+      if (view.trial.ended() || view.trial.definition != lane.definition->name) continue;
+      if (!view.training || view.judged >= view.training->curve.size()) continue;
+      if (!others) {
+        others.emplace();
+        others->history = HistoryOf(*lane.definition, trials);
+        others->all = others->history.finished;
+        others->all.insert(others->all.end(), others->history.pending.begin(),
+                           others->history.pending.end());
+      }
+      others->number = NumberWithin(view.trial, trials);
+      Verdict verdict = JudgeOne(lane, view, *others);
+      if (verdict.stop != model::TrialStop::kNone) out.emplace_back(i, std::move(verdict));
+    }
+  }
+  return out;
 }
 
 }  // namespace sabia::tuning

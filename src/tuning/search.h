@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tuner/explain.h"
@@ -45,20 +46,22 @@ class Search {
   // Nothing when every space is exhausted, or when nothing can be said before a trial ends.
   std::optional<Proposal> Suggest(const std::vector<TrialView>& trials);
 
-  // What the rules say of a running trial after one of its measurements that they have not seen
-  // yet; of the latest kJudgedMax at most.
+  // Which running trials should be stopped, by their places in the list, and why. Looks at the
+  // measurements of each that the rules have not seen yet, of the latest kJudgedMax at most.
   static constexpr std::size_t kJudgedMax = 256;
-  Verdict Judge(const TrialView& running, const std::vector<TrialView>& trials) const;
+  std::vector<std::pair<std::size_t, Verdict>> Judge(const std::vector<TrialView>& trials) const;
 
   // The best trial of the parents, with IdenticalDataAndAlgorithm.
   const std::optional<model::TuningBest>& best_of_parents() const { return best_of_parents_; }
 
  private:
   struct Lane;
+  struct JudgedWith;
   Search() = default;
   static Result<std::unique_ptr<tuner::Strategy>> StrategyFor(
       const Settings& settings, const Definition& definition,
       const tuner::BayesianOptions& options);
+  Verdict JudgeOne(const Lane& lane, const TrialView& running, const JudgedWith& others) const;
   void FindBestOfParents(const std::vector<ParentView>& parents);
 
   std::unique_ptr<Settings> settings_;  // definitions are pointed at

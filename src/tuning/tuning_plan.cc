@@ -172,10 +172,8 @@ bool MayBeStopped(const TrialView& view) {
 
 std::optional<TuningStep> StopEarly(const TuningSnapshot& seen, const Search& search) {
   TuningStep step = StepFrom(seen);
-  for (const TrialView& view : seen.trials) {
-    if (!MayBeStopped(view)) continue;
-    const Verdict verdict = search.Judge(view, seen.trials);
-    if (verdict.stop != model::TrialStop::kNone) AddStop(view, verdict, step);
+  for (const auto& [place, verdict] : search.Judge(seen.trials)) {
+    if (MayBeStopped(seen.trials[place])) AddStop(seen.trials[place], verdict, step);
   }
   if (step.stopped.empty()) return {};
   return step;

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/encoding.h"
 #include "base/log.h"
+#include "wire/null_members.h"
 #include "wire/protocol.h"
 #include "wire/s3_body.h"
 #include "wire/s3_error.h"
@@ -377,6 +378,7 @@ AwsResult<void> Dispatcher::CallAction(Request& request, const std::string& body
       return tl::make_unexpected(std::move(valid).error());
     }
   }
+  if (body.find("null") != std::string::npos) DropNullMembers(*input);
   if (const LaterHandler* later = actions_.FindLater(request.route.service, request.route.action);
       later != nullptr && CallLater(request, *later, *input)) {
     return {};

@@ -1,9 +1,12 @@
 """Bad input: AWS's codes and texts, and nothing else is harmed."""
 import http.client
+import json
 import socket
 import urllib.parse
 
 import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
@@ -105,6 +108,25 @@ def test_unsigned_and_unknown(engine):
     assert status in (400, 403) and b"MissingAuthenticationToken" in body
     status, _ = post(engine, b"{}", {"X-Amz-Target": "Nobody.Nothing", "Content-Type": "application/x-amz-json-1.1"})
     assert 400 <= status < 500
+
+
+def test_a_null_is_an_absent_member(engine, name):
+    """Clients other than AWS's send them; the daemon must not mistake one for a list or an object."""
+    def call(action, body):
+        request = AWSRequest("POST", engine.endpoint() + "/", data=json.dumps(body), headers={
+            "X-Amz-Target": f"SageMaker.{action}", "Content-Type": "application/x-amz-json-1.1"})
+        SigV4Auth(engine.session().get_credentials(), "sagemaker", "us-west-2").add_auth(request)
+        return post(engine, request.data, dict(request.headers))
+
+    nothing = {member: None for member in ("InputDataConfig", "HyperParameters", "CheckpointConfig", "Tags")}
+    status, body = call("CreateTrainingJob", {**engine.request(name), **nothing,
+                                              "StoppingCondition": {"MaxRuntimeInSeconds": None}})
+    assert status == 200, body
+    assert engine.describe(name)["StoppingCondition"]["MaxRuntimeInSeconds"] == 86400
+    status, body = call("CreateHyperParameterTuningJob", {
+        "HyperParameterTuningJobName": "nulls", "TrainingJobDefinition": None, "TrainingJobDefinitions": None,
+        "HyperParameterTuningJobConfig": {"Strategy": "Random", "ResourceLimits": {"MaxParallelTrainingJobs": 1}}})
+    assert status == 400 and b"One of TrainingJobDefinition and TrainingJobDefinitions must be given" in body, body
 
 
 def test_an_endless_head_and_an_endless_body_are_cut(engine):

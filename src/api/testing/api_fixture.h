@@ -16,6 +16,7 @@
 #include "store/database.h"
 #include "store/resources.h"
 #include "wire/action.h"
+#include "wire/null_members.h"
 #include "wire/schema.h"
 
 namespace sabia::api {
@@ -83,9 +84,11 @@ inline ApiFixture::Answer ApiFixture::Call(const std::string& service, const std
   const wire::Operation* operation = schema->FindOperation(action);
   CHECK(operation != nullptr);
   if (operation->input != nullptr) RETURN_IF_ERROR(wire::Validate(*operation->input, input));
+  json::object members = input;
+  wire::DropNullMembers(members);
   const wire::ActionHandler* handler = table_.Find(service, action);
   CHECK_MSG(handler != nullptr, action);
-  return (*handler)(Context(), input);
+  return (*handler)(Context(), members);
 }
 
 inline ApiFixture::Answer ApiFixture::Call(const std::string& service, const std::string& action,

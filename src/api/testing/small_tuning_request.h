@@ -45,8 +45,8 @@ inline json::object SmallTuningRequest(std::string_view name, std::string_view c
       "StoppingCondition": {"MaxRuntimeInSeconds": 3600},
       "StaticHyperParameters": {"epochs": "10"}}})");
   request["HyperParameterTuningJobName"] = name;
-MergeJson(request, *ParseJsonObject(change));
-return request;
+  MergeJson(request, *ParseJsonObject(change));
+  return request;
 }
 
 // The same with two definitions, "a" and "b", and `change` merged at the end.
