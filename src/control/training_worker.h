@@ -48,9 +48,9 @@ struct JobWork {
   int own_commits = 0;                            // each wakes us once more than needed
   std::optional<WallTime> due;                    // look again then
   std::optional<fleet::Capacity::Ticket> ticket;  // the job is queued and wants this
-  bool market_waits = false;  // the job is queued, and wants nothing of this machine yet
-  std::vector<std::string> garbage;               // instances given back: directories to remove
-  bool gone = false;                              // nothing is left to do, ever
+  bool market_waits = false;         // the job is queued, and wants nothing of this machine yet
+  std::vector<std::string> garbage;  // instances given back: directories to remove
+  bool gone = false;                 // nothing is left to do, ever
 };
 
 struct WorkerSettings {
