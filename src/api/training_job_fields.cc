@@ -102,8 +102,10 @@ constexpr std::array kFields = {
               "kept and echoed: instances are processes of this machine; there is no VPC to join"},
     FieldRule{"StoppingCondition.MaxRuntimeInSeconds", kHonoured,
               "default 86400; ends Stopped, MaxRuntimeExceeded"},
-    FieldRule{"StoppingCondition.MaxWaitTimeInSeconds", kHonoured,
-              "spot only, at least MaxRuntimeInSeconds; ends Stopped, MaxWaitTimeExceeded"},
+    FieldRule{
+        "StoppingCondition.MaxWaitTimeInSeconds", kHonoured,
+        "spot only, at least MaxRuntimeInSeconds; ends Stopped, MaxWaitTimeExceeded; with the tag "
+        "`sabia:deadline-policy` a deadline that is met (`spot.md`)"},
     FieldRule{"StoppingCondition.MaxPendingTimeInSeconds", kHonoured,
               "limit on waiting for capacity"},
     FieldRule{"Tags[].Key", kHonoured, "as AddTags; keys that begin with aws: are refused"},
@@ -113,8 +115,10 @@ constexpr std::array kFields = {
     FieldRule{"EnableInterContainerTrafficEncryption", kImmaterial,
               "kept and echoed: hosts of a job talk over the loopback of one machine; no traffic "
               "leaves it"},
-    FieldRule{"EnableManagedSpotTraining", kHonoured,
-              "the job's instances can be reclaimed; billed at spot rates"},
+    FieldRule{
+        "EnableManagedSpotTraining", kHonoured,
+        "the job's instances can be reclaimed, by command or by a market (`spot.md`); billed at "
+        "spot rates"},
     FieldRule{"CheckpointConfig.S3Uri", kHonoured,
               "restored before the start, synced while the program runs"},
     FieldRule{"CheckpointConfig.LocalPath", kHonoured, "default /opt/ml/checkpoints"},

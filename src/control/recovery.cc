@@ -80,7 +80,9 @@ void TrainingController::AdoptQueued(model::TrainingJob record, std::int64_t rev
     work.stale_record = false;
   }
   // Whether a spot job wants this machine yet, a look tells.
-  const bool market = settings_.worker.markets != nullptr && seen.job.IsSpot();
+  const auto& markets = settings_.worker.markets;
+  const bool market = markets != nullptr && seen.job.IsSpot() &&
+                      (seen.job.deadline || markets->Decides(fleet::InstancesOf(seen.job)));
   if (market || !demand.never.empty() || plan::NextStep(seen, settings_.worker.rules)) {
     MakeReady(name);
     return;

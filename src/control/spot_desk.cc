@@ -58,8 +58,8 @@ void SpotDesk::SeeOffer(const Question& q, plan::SpotView& view) const {
 std::optional<WallTime> SpotDesk::NextLaunch(const Question& q) const {
   std::optional<WallTime> next;
   for (const std::string& zone : markets_->zones()) {
-    const auto there = spot::NextLaunch(*markets_->GangIn(zone, q.instances), q.seen.now + Millis(1),
-                                        rules_.reclaim_notice);
+    const auto there = spot::NextLaunch(*markets_->GangIn(zone, q.instances),
+                                        q.seen.now + Millis(1), rules_.reclaim_notice);
     if (there) next = std::min(next.value_or(*there), *there);
   }
   return next;

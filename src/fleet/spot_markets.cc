@@ -101,8 +101,7 @@ Status SpotMarkets::AddEntry(const json::value& value, std::size_t number) {
   ASSIGN_OR_RETURN(entry.instance_type, fields.Text("instance_type", std::string(kAny)));
   ASSIGN_OR_RETURN(entry.zone, fields.Text("zone", std::string(kAny)));
   if (entry.zone != kAny && std::count(zones_.begin(), zones_.end(), entry.zone) == 0) {
-    return fields.Bad("zone",
-                      fmt::format("is '{}': {}", entry.zone, fmt::join(zones_, ", ")));
+    return fields.Bad("zone", fmt::format("is '{}': {}", entry.zone, fmt::join(zones_, ", ")));
   }
   // Files are read once, so that the market does not change under running jobs.
   const auto read = [this](const std::string& name) -> Result<std::string> {
@@ -198,10 +197,11 @@ json::object SpotMarkets::Describe(const std::string& instance_type, WallTime no
     const Entry* entry = EntryOf(instance_type, zone);
     const auto gang = GangIn(zone, {{instance_type, 1}});
     const spot::MarketState state = gang->At(now);
-    json::object row{{"Zone", zone},
-                     {"Kind", entry == nullptr ? "none" : GetString(entry->members, "kind", "none")},
-                     {"Instances", MarketOf(instance_type, zone)->At(now).instances},
-                     {"UsdPerHour", state.per_hour.dollars()}};
+    json::object row{
+        {"Zone", zone},
+        {"Kind", entry == nullptr ? "none" : GetString(entry->members, "kind", "none")},
+        {"Instances", MarketOf(instance_type, zone)->At(now).instances},
+        {"UsdPerHour", state.per_hour.dollars()}};
     const Millis look = std::max(kMinute, history_ / spot::kPastLooksMax);
     if (history_ >= look) {
       const auto spells = spot::PastSpells(*gang, {now, look, history_});
@@ -220,9 +220,10 @@ json::object SpotMarkets::Describe(const std::string& instance_type, WallTime no
     }
     rows.push_back(std::move(row));
   }
-  json::object out{{"InstanceType", instance_type},
-                   {"HistoryDays", static_cast<double>(history_.count()) / static_cast<double>(kDay.count())},
-                   {"Zones", std::move(rows)}};
+  json::object out{
+      {"InstanceType", instance_type},
+      {"HistoryDays", static_cast<double>(history_.count()) / static_cast<double>(kDay.count())},
+      {"Zones", std::move(rows)}};
   if (const auto prices = PricesOf({{instance_type, 1}})) {
     out["OnDemandUsdPerHour"] = prices->on_demand_per_hour.dollars();
   }

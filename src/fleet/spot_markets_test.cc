@@ -12,17 +12,17 @@ using ::testing::HasSubstr;
 const WallTime kNow = FromUnixMillis(1'780'000'000'000);
 
 SpotMarkets::Context Context() {
-  return {.region = "us-west-2",
-          .prices = [](const std::string&, const std::string& type)
-              -> std::optional<spot::InstancePrices> {
-            if (type == "ml.unknown") return std::nullopt;
-            return spot::InstancePrices{Money::FromNanos(1'000'000'000),
-                                        Money::FromNanos(300'000'000)};
-          },
-          .read = [](const std::string& name) -> Result<std::string> {
-            if (name == "trace") return R"({"metadata":{"gap_seconds":600},"data":[2,0]})";
-            return Fail(ErrorCode::kNotFound, "there is no file '{}'", name);
-          }};
+  return {
+      .region = "us-west-2",
+      .prices = [](const std::string&,
+                   const std::string& type) -> std::optional<spot::InstancePrices> {
+        if (type == "ml.unknown") return std::nullopt;
+        return spot::InstancePrices{Money::FromNanos(1'000'000'000), Money::FromNanos(300'000'000)};
+      },
+      .read = [](const std::string& name) -> Result<std::string> {
+        if (name == "trace") return R"({"metadata":{"gap_seconds":600},"data":[2,0]})";
+        return Fail(ErrorCode::kNotFound, "there is no file '{}'", name);
+      }};
 }
 
 std::unique_ptr<SpotMarkets> Document(std::string_view text) {

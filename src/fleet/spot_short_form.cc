@@ -48,7 +48,8 @@ Result<std::map<std::string, std::string>> PairsOf(std::string_view text) {
     }
     std::string name(part.substr(0, equals));
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (!out.emplace(name, part.substr(equals + 1)).second) return Bad("a part", part, "it is there twice");
+    if (!out.emplace(name, part.substr(equals + 1)).second)
+      return Bad("a part", part, "it is there twice");
   }
   return out;
 }
@@ -69,9 +70,8 @@ Result<json::object> PoissonOf(std::string_view text, const std::string& region)
   if (pairs.contains("return")) {
     ASSIGN_OR_RETURN(until, HoursOf("return", pairs["return"]));
   }
-  json::object market{{"kind", "poisson"},
-                      {"hours_between_interruptions", between},
-                      {"hours_until_return", until}};
+  json::object market{
+      {"kind", "poisson"}, {"hours_between_interruptions", between}, {"hours_until_return", until}};
   json::object out{{"markets", json::array{std::move(market)}}};
   if (pairs.contains("seed")) {
     const std::string& text_of = pairs["seed"];

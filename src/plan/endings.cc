@@ -185,13 +185,16 @@ Record BeginFailing(const Question& q, Record record, const InstanceView& host) 
 Record BeginInterrupting(const Question& q, Record record) {
   // Whoever asked for it may have promised an end of the notice already.
   record.job.reclaim_at = record.job.reclaim_at.value_or(q.seen.now + q.rules.reclaim_notice);
-  const auto notice = std::chrono::round<Seconds>(*record.job.reclaim_at - q.seen.now);
+  const Millis left = std::max(*record.job.reclaim_at - q.seen.now, Millis(0));
+  const auto notice = std::chrono::round<Seconds>(left);
+  const std::string& zone = record.job.attempts.back().zone;
   Advance(record, TrainingPhase::kInterrupting);
-  EnterStatus(record.job, "Interrupted",
-              fmt::format("Spot capacity was reclaimed: instance {} got a notice of {} s at {}",
-                          Describe(q.seen.instances.front().record), notice.count(),
-                          FormatIso8601Seconds(q.seen.now)),
-              q.seen.now);
+  EnterStatus(
+      record.job, "Interrupted",
+      fmt::format("Spot capacity{} was reclaimed: instance {} got a notice of {} s at {}",
+                  zone.empty() ? "" : " in " + zone, Describe(q.seen.instances.front().record),
+                  notice.count(), FormatIso8601Seconds(q.seen.now)),
+      q.seen.now);
   return record;
 }
 

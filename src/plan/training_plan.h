@@ -16,8 +16,8 @@ namespace sabia::plan {
 
 std::optional<Action> NextStep(const TrainingSnapshot& seen, const TrainingRules& rules);
 
-// Whether a queued job wants its instances now: the market has its capacity, and its policy does not
-// wait.
+// Whether a queued job wants its instances now: the market has its capacity, and its policy does
+// not wait.
 bool WantsInstances(const TrainingSnapshot& seen);
 // What a queued job that does not want them waits for.
 std::string WhatItWaitsFor(const TrainingSnapshot& seen);

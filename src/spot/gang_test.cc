@@ -15,8 +15,8 @@ std::shared_ptr<const Market> WithOutages(std::vector<Outage> outages, std::int6
 
 // Two types: the first goes from 1000 to 2000, the second from 1500 to 2500.
 std::shared_ptr<const Market> Gang() {
-  return MakeGangMarket({{WithOutages({{At(1000), At(2000)}}, 5), 2},
-                         {WithOutages({{At(1500), At(2500)}}, 7), 3}});
+  return MakeGangMarket(
+      {{WithOutages({{At(1000), At(2000)}}, 5), 2}, {WithOutages({{At(1500), At(2500)}}, 7), 3}});
 }
 
 TEST(GangMarket, IsThereWhenAllOfItIs) {
@@ -31,8 +31,7 @@ TEST(GangMarket, IsThereWhenAllOfItIs) {
 }
 
 TEST(GangMarket, CountsInstances) {
-  const auto trace =
-      ParseAvailability("f", R"({"metadata":{"gap_seconds":100},"data":[3,1,2]})");
+  const auto trace = ParseAvailability("f", R"({"metadata":{"gap_seconds":100},"data":[3,1,2]})");
   const std::shared_ptr<const Market> market =
       MakeRecordedMarket(*trace, kStart, AfterEnd::kHold, Money());
   EXPECT_EQ(MakeGangMarket({{market, 2}})->NextChange(At(0)), At(100));

@@ -56,13 +56,13 @@ def market_file(tmp_path, outages, zones=("us-west-2a",)):
 
 def repeating_market(tmp_path, up, down):
     """Capacity is there for `up` seconds and away for `down`, over and over; returns the file and when it began."""
-    begin = time.time()
+    begin = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
     (tmp_path / "trace.json").write_text(json.dumps(
         {"metadata": {"gap_seconds": 1}, "data": [1] * up + [0] * down}))
     path = tmp_path / "market.json"
-    path.write_text(json.dumps({"zones": ["us-west-2a"], "begin": moment(0), "markets": [
+    path.write_text(json.dumps({"zones": ["us-west-2a"], "begin": begin.strftime("%Y-%m-%dT%H:%M:%SZ"), "markets": [
         {"kind": "trace", "file": "trace.json"}]}))
-    return str(path), begin
+    return str(path), begin.timestamp()
 
 
 NEVER = ("2001-01-01T00:00:00Z", "2201-01-01T00:00:00Z")
