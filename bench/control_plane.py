@@ -33,7 +33,7 @@ from report import Table, free_port, note, port_of, run, spread  # noqa: E402
 ROUNDS = 5
 MOTO_READY_SECONDS = 60
 SLURM_PLACES = 512  # more bring it nothing
-OVERCOMMIT = 8
+OVERCOMMIT = 32
 JOB_VCPUS = 2  # of the trivial job's instance type
 table = Table("what", "ours", "peer", "ratio, median (least..most)", "goal")
 
@@ -279,7 +279,7 @@ def warm(bench):
         slurm.stop()
 
 
-def throughput(bench, jobs=200, places=SLURM_PLACES):
+def throughput(bench, jobs=500, places=SLURM_PLACES):
     engine, slurm = bench.engine("--overcommit", str(OVERCOMMIT)), Slurm(bench.work, places)
     try:
         engine.bucket()
@@ -313,7 +313,7 @@ def our_places():
 
 
 def throughput_even(bench):
-    throughput(bench, places=our_places())
+    throughput(bench, jobs=200, places=our_places())
 
 
 def resident_mib(pid):

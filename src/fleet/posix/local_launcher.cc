@@ -23,7 +23,7 @@ namespace {
 constexpr int kStarting = -1;
 // So many agents wait for another instance, until nothing has begun or ended for so long: the next
 // job of a queue comes within milliseconds. Each is some megabytes of memory.
-constexpr std::size_t kFreeMax = 16;
+constexpr std::size_t kFreeMax = 32;
 constexpr int kQuietMs = 2'000;
 
 bool Readable(int fd) {
