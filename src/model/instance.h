@@ -96,8 +96,8 @@ struct InstanceSpec {
   std::string checkpoint_s3_uri;  // "" when the job has no CheckpointConfig
   std::string checkpoint_local_path = "/opt/ml/checkpoints";
   std::int64_t checkpoints_keep = 0;  // opt-in: S3 holds at most so many of a series; 0: all
-  std::string model_s3_uri;   // …/output/model.tar.gz, or …/output/model/ uncompressed
-  std::string output_s3_uri;  // …/output/output.tar.gz, or …/output/data/
+  std::string model_s3_uri;           // …/output/model.tar.gz, or …/output/model/ uncompressed
+  std::string output_s3_uri;          // …/output/output.tar.gz, or …/output/data/
   bool compress = true;
   // True on single-instance jobs: upload right after the program, without waiting for orders.
   bool upload_on_exit = true;
