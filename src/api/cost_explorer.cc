@@ -220,9 +220,8 @@ AwsResult<json::object> GetDimensionValues(const UsageParts& parts, const CallCo
   if (GetString(request, "Context", "COST_AND_USAGE") == "COST_AND_USAGE") {
     const auto entries = ReadUsage(parts, {question.period.from, question.period.to}, context.now);
     if (!entries) return Pass(entries.error());
-    for (const auto& [key, usage] :
-         cost::SumUsage(*entries, {question.period}, question.query).front().groups)
-      found.emplace_back(key.front(), usage);
+    const auto sums = cost::SumUsage(*entries, {question.period}, question.query);
+    for (const auto& [key, usage] : sums.front().groups) found.emplace_back(key.front(), usage);
   }
   const ValuePage page = PageOf(std::move(found), question);
   json::array values;

@@ -179,7 +179,8 @@ TEST_F(CostExplorerTest, FiltersNest) {
             "2026-12-01 2");
   EXPECT_EQ(hours(R"({"And":[{"Or":[{"Tags":{"Key":"team","Values":["ml"]}},
                                     {"Tags":{"Key":"team","Values":["ops"]}}]},
-                             {"Dimensions":{"Key":"PURCHASE_TYPE","Values":["Spot Instances"]}}]})"),
+                             {"Dimensions":{"Key":"PURCHASE_TYPE",
+                                            "Values":["Spot Instances"]}}]})"),
             "2026-12-01 1");
 }
 
