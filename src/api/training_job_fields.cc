@@ -70,9 +70,10 @@ constexpr std::array kFields = {
     FieldRule{"InputDataConfig[].ShuffleConfig.Seed", kHonoured,
               "order of objects or lines, another one each epoch; outside Pipe mode, which host "
               "gets which object"},
-    FieldRule{"OutputDataConfig.KmsKeyId", kHonoured,
-              "model and output data are uploaded with SSE-KMS under this key (id, ARN or alias); in "
-              "the embedded store it must be one of `sabia keys`"},
+    FieldRule{
+        "OutputDataConfig.KmsKeyId", kHonoured,
+        "model and output data are uploaded with SSE-KMS under this key (id, ARN or alias); in "
+        "the embedded store it must be one of `sabia keys`"},
     FieldRule{"OutputDataConfig.S3OutputPath", kHonoured,
               "its bucket must exist when the job is created"},
     FieldRule{"OutputDataConfig.CompressionType", kHonoured,
@@ -83,9 +84,10 @@ constexpr std::array kFields = {
               "what File channels of buckets outside may take, checked before they are downloaded; "
               "embedded data takes no room, and scratch space is the free space of the home's file "
               "system"},
-    FieldRule{"ResourceConfig.VolumeKmsKeyId", kImmaterial,
-              "kept and echoed, with a note on the job: volumes are directories of this machine, and "
-              "encrypted when its disk is"},
+    FieldRule{
+        "ResourceConfig.VolumeKmsKeyId", kImmaterial,
+        "kept and echoed, with a note on the job: volumes are directories of this machine, and "
+        "encrypted when its disk is"},
     FieldRule{"ResourceConfig.KeepAlivePeriodInSeconds", kHonoured,
               "the instances wait so long for another job (warm-pools.md); not with spot, nor with "
               "InstanceGroups"},

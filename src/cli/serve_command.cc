@@ -86,6 +86,42 @@ int Serve(const Invocation& invocation, ServeArguments arguments) {
   return kExitDone;
 }
 
+void AddSpotOptions(CLI::App& command, ServeArguments& arguments) {
+  command
+      .add_option("--spot-notice-seconds", arguments.spot_notice_seconds,
+                  "Between the notice of a spot interruption and the end of the instance")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--spot-market", arguments.daemon.spot_market,
+                  "When spot capacity is there: none, command, poisson:mtbf=2h,return=10m, or a "
+                  "file (docs/semantics/spot.md)")
+      ->capture_default_str();
+  command
+      .add_option("--imds", arguments.imds,
+                  "Obey the spot notices of the machine itself: on, off, or the URL of its "
+                  "instance metadata")
+      ->capture_default_str();
+}
+
+void AddDataOptions(CLI::App& command, DaemonOptions& daemon) {
+  command
+      .add_option("--cache-gib", daemon.cache_gib,
+                  "Objects of buckets outside that are kept on the disk between jobs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--fastfile-mib", daemon.fastfile_mib,
+                  "Memory per instance for what FastFile channels of buckets outside fetch ahead")
+      ->check(CLI::Range(16, 1 << 20))
+      ->capture_default_str();
+  command
+      .add_option("--fastfile-disk-gib", daemon.fastfile_disk_gib,
+                  "Disk per instance for what FastFile channels of buckets outside read again")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void AddServeCommand(CLI::App& app, Invocation& invocation) {
@@ -118,41 +154,13 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag(
       "--refuse-larger", daemon.refuse_larger,
       "Fail jobs whose instance type is larger than this machine, instead of running them on it");
-  command
-      ->add_option("--spot-notice-seconds", arguments->spot_notice_seconds,
-                   "Between the notice of a spot interruption and the end of the instance")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--spot-market", daemon.spot_market,
-                   "When spot capacity is there: none, command, poisson:mtbf=2h,return=10m, or a "
-                   "file (docs/semantics/spot.md)")
-      ->capture_default_str();
-  command
-      ->add_option("--imds", arguments->imds,
-                   "Obey the spot notices of the machine itself: on, off, or the URL of its "
-                   "instance metadata")
-      ->capture_default_str();
+  AddSpotOptions(*command, *arguments);
   command
       ->add_option("--stop-grace-seconds", arguments->stop_grace_seconds,
                    "Between SIGTERM and SIGKILL when a job is stopped")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command
-      ->add_option("--cache-gib", daemon.cache_gib,
-                   "Objects of buckets outside that are kept on the disk between jobs")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--fastfile-mib", daemon.fastfile_mib,
-                   "Memory per instance for what FastFile channels of buckets outside fetch ahead")
-      ->check(CLI::Range(16, 1 << 20))
-      ->capture_default_str();
-  command
-      ->add_option("--fastfile-disk-gib", daemon.fastfile_disk_gib,
-                   "Disk per instance for what FastFile channels of buckets outside read again")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  AddDataOptions(*command, daemon);
   command
       ->add_option("--log-level", arguments->log_level,
                    "Of the daemon's own log, on standard error")

@@ -108,8 +108,7 @@ std::string Describe(const WorldPlan& plan) {
       hours(plan.daemon_down), plan.effects_per_death, plan.effects_per_failure,
       plan.lost_poke_percent, plan.failing_percent, plan.deaf_percent, plan.stopped_percent,
       plan.limited_percent, plan.retries, hours(plan.market_up_mean), hours(plan.market_down_mean),
-      plan.market_zones, plan.deadline_percent, plan.keeping_percent,
-      hours(plan.keep_alive_mean));
+      plan.market_zones, plan.deadline_percent, plan.keeping_percent, hours(plan.keep_alive_mean));
 }
 
 }  // namespace sabia::sim

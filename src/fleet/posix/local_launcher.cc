@@ -142,8 +142,7 @@ bool LocalLauncher::Watches(const WaitingAgent& waiting) {
     if (by_id_.contains(waiting.id)) return true;
   }
   if (waiting.pid <= 0) return false;
-  Child child{waiting.id, waiting.pid, false, env::UniqueFd(::pidfd_open(waiting.pid, 0)),
-              {}};
+  Child child{waiting.id, waiting.pid, false, env::UniqueFd(::pidfd_open(waiting.pid, 0)), {}};
   if (!child.pidfd || !IsAgentOf(waiting.pid, waiting.directory)) return false;
   return Watch(std::move(child)).has_value();
 }
