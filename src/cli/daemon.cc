@@ -213,154 +213,156 @@ class DaemonImpl final : public Daemon {
     for (auto& [key, value] : markets_->Describe(type, context.now)) out[key] = value;
     return out;
   }
-}
 
-Status
-Listen() {
-  wire::TlsAuthority authority(files_, clock_, random_);
-  ASSIGN_OR_RETURN(const wire::TlsFiles tls, authority.Ensure({.directory = options_.paths.tls(),
-                                                               .region = home_->account().region,
-                                                               .more_names = {options_.address}}));
-  ASSIGN_OR_RETURN(auto transports, wire::MakeTlsTransports(tls.server));
-  RETURN_IF_ERROR(Bind(std::move(transports)));
-  const bool v6 = options_.address.find(':') != std::string::npos;
-  const bool any = options_.address == "0.0.0.0" || options_.address == "::";
-  const std::string host = any ? "127.0.0.1" : v6 ? "[" + options_.address + "]" : options_.address;
-  http_url_ = fmt::format("http://{}:{}", host, server_->port(0));
-  https_url_ = fmt::format("https://{}:{}", host, server_->port(1));
-  return {};
-}
-
-// Before the first request is answered, so that no commit goes unheard.
-Status MakeControl() {
-  control::LocalControlOptions options{.paths = options_.paths, .machine = fleet::ThisMachine()};
-  options.capacity = {options_.overcommit, options_.refuse_larger};
-  options.launcher.command = {options_.executable, "agent", "--directory"};
-  options.launcher.server_command = {options_.executable, "agent", "--serve-forks", "--system",
-                                     (options_.paths.run() / "system").native()};
-  if (!options_.python.empty()) {
-    options.launcher.server_command.insert(options.launcher.server_command.end(),
-                                           {"--python", options_.python});
+  Status Listen() {
+    wire::TlsAuthority authority(files_, clock_, random_);
+    ASSIGN_OR_RETURN(const wire::TlsFiles tls,
+                     authority.Ensure({.directory = options_.paths.tls(),
+                                       .region = home_->account().region,
+                                       .more_names = {options_.address}}));
+    ASSIGN_OR_RETURN(auto transports, wire::MakeTlsTransports(tls.server));
+    RETURN_IF_ERROR(Bind(std::move(transports)));
+    const bool v6 = options_.address.find(':') != std::string::npos;
+    const bool any = options_.address == "0.0.0.0" || options_.address == "::";
+    const std::string host = any  ? "127.0.0.1"
+                             : v6 ? "[" + options_.address + "]"
+                                  : options_.address;
+    http_url_ = fmt::format("http://{}:{}", host, server_->port(0));
+    https_url_ = fmt::format("https://{}:{}", host, server_->port(1));
+    return {};
   }
-  options.role_reads = [this](const std::string& role_arn) {
-    return s3::ReadCheckOf({*objects_, clock_, home_->account().id, home_->account().region},
-                           role_arn);
-  };
-  control::WorkerSettings& worker = options.controller.worker;
-  worker.prices = prices_;
-  worker.rules.reclaim_notice = options_.spot_notice;
-  worker.rules.stop_grace = options_.stop_grace;
-  worker.spec = {http_url_,
-                 options_.python,
-                 options_.stop_grace,
-                 static_cast<std::int64_t>(options_.cache_gib * (1LL << 30)),
-                 options_.fastfile_mib << 20,
-                 static_cast<std::int64_t>(options_.fastfile_disk_gib * (1LL << 30)),
-                 options_.imds};
-  worker.markets = markets_;
-  ASSIGN_OR_RETURN(control_,
-                   control::LocalControl::Create({*resources_, *series_, *objects_, *buckets_,
-                                                  *authority_, files_, clock_, random_},
-                                                 std::move(options)));
-  training_jobs_->OnAccepted(
-      [this](std::unique_ptr<model::TrainingJob> job) { control_->Accepted(std::move(job)); });
-  return {};
-}
 
-void WriteServerMetrics(wire::PrometheusText& out) const {
-  const wire::HttpServerStats stats = server_->stats();
-  out.Family("sabia_connections", "gauge", "Open client connections.");
-  out.Sample(static_cast<double>(stats.connections));
-  out.Family("sabia_threads", "gauge", "Worker threads of the HTTP server.");
-  out.Sample(static_cast<double>(stats.threads));
-  out.Family("sabia_connections_refused_total", "counter", "Connections beyond the limit.");
-  out.Sample(static_cast<double>(stats.rejected_connections));
-  out.Family("sabia_client_timeouts_total", "counter", "Clients cut for being too slow.");
-  out.Sample(static_cast<double>(stats.timeouts));
-  out.Family("sabia_heads_refused_total", "counter",
-             "Requests refused for a malformed or long head.");
-  out.Sample(static_cast<double>(stats.refused_heads));
-}
-
-// Agents of an earlier daemon, and shells that took `sabia env`, know its ports: a free port
-// means the same one again where that is possible.
-Status Bind(std::shared_ptr<wire::TransportFactory> transports) {
-  const auto last = LastEndpoint(files_, options_.paths);
-  const std::uint16_t port = options_.port != 0 || !last ? options_.port : last->http_port();
-  const std::uint16_t tls_port =
-      options_.tls_port != 0 || !last ? options_.tls_port : last->https_port();
-  wire::HttpServerOptions options;
-  options.listeners = {
-      {.address = options_.address, .port = port},
-      {.address = options_.address, .port = tls_port, .transports = std::move(transports)}};
-  auto server = wire::HttpServer::Start(options, *dispatcher_, clock_);
-  if (!server && (port != options_.port || tls_port != options_.tls_port)) {
-    LogWarn("the ports of the last daemon are taken ({}); programs that run keep its address",
-            server.error().message);
-    options.listeners[0].port = options_.port;
-    options.listeners[1].port = options_.tls_port;
-    server = wire::HttpServer::Start(options, *dispatcher_, clock_);
+  // Before the first request is answered, so that no commit goes unheard.
+  Status MakeControl() {
+    control::LocalControlOptions options{.paths = options_.paths, .machine = fleet::ThisMachine()};
+    options.capacity = {options_.overcommit, options_.refuse_larger};
+    options.launcher.command = {options_.executable, "agent", "--directory"};
+    options.launcher.server_command = {options_.executable, "agent", "--serve-forks", "--system",
+                                       (options_.paths.run() / "system").native()};
+    if (!options_.python.empty()) {
+      options.launcher.server_command.insert(options.launcher.server_command.end(),
+                                             {"--python", options_.python});
+    }
+    options.role_reads = [this](const std::string& role_arn) {
+      return s3::ReadCheckOf({*objects_, clock_, home_->account().id, home_->account().region},
+                             role_arn);
+    };
+    control::WorkerSettings& worker = options.controller.worker;
+    worker.prices = prices_;
+    worker.rules.reclaim_notice = options_.spot_notice;
+    worker.rules.stop_grace = options_.stop_grace;
+    worker.spec = {http_url_,
+                   options_.python,
+                   options_.stop_grace,
+                   static_cast<std::int64_t>(options_.cache_gib * (1LL << 30)),
+                   options_.fastfile_mib << 20,
+                   static_cast<std::int64_t>(options_.fastfile_disk_gib * (1LL << 30)),
+                   options_.imds};
+    worker.markets = markets_;
+    ASSIGN_OR_RETURN(control_,
+                     control::LocalControl::Create({*resources_, *series_, *objects_, *buckets_,
+                                                    *authority_, files_, clock_, random_},
+                                                   std::move(options)));
+    training_jobs_->OnAccepted(
+        [this](std::unique_ptr<model::TrainingJob> job) { control_->Accepted(std::move(job)); });
+    return {};
   }
-  if (!server) return Wrap(std::move(server).error(), "failed to listen (--port, --tls-port)");
-  server_ = std::move(server).value();
-  return {};
-}
 
-// What AWS_DATA_PATH points at.
-Status WriteClientData() {
-  const env::Path root = options_.paths.aws_models();
-  const env::WriteOptions quick{.mode = 0644, .durability = env::Durability::kVolatile};
-  RETURN_IF_ERROR(files_.MakeDirectories(root));
-  const EndpointHosts hosts{std::string_view(http_url_).substr(sizeof("http://") - 1),
-                            std::string_view(https_url_).substr(sizeof("https://") - 1)};
-  RETURN_IF_ERROR(files_.WriteAtomically(root / "endpoints.json", EndpointsDocument(hosts), quick));
-  RETURN_IF_ERROR(files_.WriteAtomically(root / "sagemaker-config.yaml", kSdkConfig, quick));
-  const env::Path sts = root / "sts" / wire::FindService("sts")->api_version;
-  RETURN_IF_ERROR(files_.MakeDirectories(sts));
-  RETURN_IF_ERROR(
-      files_.WriteAtomically(sts / "endpoint-rule-set-1.json", StsRules(http_url_), quick));
-  return {};
-}
+  void WriteServerMetrics(wire::PrometheusText& out) const {
+    const wire::HttpServerStats stats = server_->stats();
+    out.Family("sabia_connections", "gauge", "Open client connections.");
+    out.Sample(static_cast<double>(stats.connections));
+    out.Family("sabia_threads", "gauge", "Worker threads of the HTTP server.");
+    out.Sample(static_cast<double>(stats.threads));
+    out.Family("sabia_connections_refused_total", "counter", "Connections beyond the limit.");
+    out.Sample(static_cast<double>(stats.rejected_connections));
+    out.Family("sabia_client_timeouts_total", "counter", "Clients cut for being too slow.");
+    out.Sample(static_cast<double>(stats.timeouts));
+    out.Family("sabia_heads_refused_total", "counter",
+               "Requests refused for a malformed or long head.");
+    out.Sample(static_cast<double>(stats.refused_heads));
+  }
 
-// Tells clients where we are, and says that we are ready.
-Status Announce() {
-  RETURN_IF_ERROR(WriteClientData());
-  dispatcher_->SetReady(true);
-  announced_.store(true);
-  return WriteEndpoint(files_, options_.paths,
-                       {.pid = ::getpid(),
-                        .http = http_url_,
-                        .https = https_url_,
-                        .region = home_->account().region});
-}
+  // Agents of an earlier daemon, and shells that took `sabia env`, know its ports: a free port
+  // means the same one again where that is possible.
+  Status Bind(std::shared_ptr<wire::TransportFactory> transports) {
+    const auto last = LastEndpoint(files_, options_.paths);
+    const std::uint16_t port = options_.port != 0 || !last ? options_.port : last->http_port();
+    const std::uint16_t tls_port =
+        options_.tls_port != 0 || !last ? options_.tls_port : last->https_port();
+    wire::HttpServerOptions options;
+    options.listeners = {
+        {.address = options_.address, .port = port},
+        {.address = options_.address, .port = tls_port, .transports = std::move(transports)}};
+    auto server = wire::HttpServer::Start(options, *dispatcher_, clock_);
+    if (!server && (port != options_.port || tls_port != options_.tls_port)) {
+      LogWarn("the ports of the last daemon are taken ({}); programs that run keep its address",
+              server.error().message);
+      options.listeners[0].port = options_.port;
+      options.listeners[1].port = options_.tls_port;
+      server = wire::HttpServer::Start(options, *dispatcher_, clock_);
+    }
+    if (!server) return Wrap(std::move(server).error(), "failed to listen (--port, --tls-port)");
+    server_ = std::move(server).value();
+    return {};
+  }
 
-const DaemonOptions options_;
-env::PosixClock clock_;
-env::PosixRandom random_;
-env::PosixFiles files_;
-std::shared_ptr<const fleet::SpotMarkets> markets_;
-std::shared_ptr<const cost::PriceLists> prices_;
-std::unique_ptr<store::Home> home_;
-std::unique_ptr<wire::CredentialAuthority> authority_;
-std::unique_ptr<store::Database> state_;
-std::unique_ptr<store::Resources> resources_;
-std::unique_ptr<store::Ledger> ledger_;
-std::unique_ptr<store::Series> series_;
-std::unique_ptr<store::Retention> retention_;
-std::unique_ptr<store::LogStore> logs_;
-std::unique_ptr<objects::ObjectStore> objects_;
-std::unique_ptr<objects::Buckets> buckets_;
-std::unique_ptr<api::TrainingJobs> training_jobs_;
-std::unique_ptr<api::TuningJobs> tuning_jobs_;
-wire::ActionTable actions_;
-std::unique_ptr<s3::LifecycleRunner> lifecycle_;
-std::unique_ptr<s3::S3Api> s3_;
-std::unique_ptr<wire::Dispatcher> dispatcher_;
-std::string http_url_;
-std::string https_url_;
-std::unique_ptr<control::LocalControl> control_;
-std::unique_ptr<wire::HttpServer> server_;
-std::atomic<bool> announced_{false};  // server_ is set
+  // What AWS_DATA_PATH points at.
+  Status WriteClientData() {
+    const env::Path root = options_.paths.aws_models();
+    const env::WriteOptions quick{.mode = 0644, .durability = env::Durability::kVolatile};
+    RETURN_IF_ERROR(files_.MakeDirectories(root));
+    const EndpointHosts hosts{std::string_view(http_url_).substr(sizeof("http://") - 1),
+                              std::string_view(https_url_).substr(sizeof("https://") - 1)};
+    RETURN_IF_ERROR(
+        files_.WriteAtomically(root / "endpoints.json", EndpointsDocument(hosts), quick));
+    RETURN_IF_ERROR(files_.WriteAtomically(root / "sagemaker-config.yaml", kSdkConfig, quick));
+    const env::Path sts = root / "sts" / wire::FindService("sts")->api_version;
+    RETURN_IF_ERROR(files_.MakeDirectories(sts));
+    RETURN_IF_ERROR(
+        files_.WriteAtomically(sts / "endpoint-rule-set-1.json", StsRules(http_url_), quick));
+    return {};
+  }
+
+  // Tells clients where we are, and says that we are ready.
+  Status Announce() {
+    RETURN_IF_ERROR(WriteClientData());
+    dispatcher_->SetReady(true);
+    announced_.store(true);
+    return WriteEndpoint(files_, options_.paths,
+                         {.pid = ::getpid(),
+                          .http = http_url_,
+                          .https = https_url_,
+                          .region = home_->account().region});
+  }
+
+  const DaemonOptions options_;
+  env::PosixClock clock_;
+  env::PosixRandom random_;
+  env::PosixFiles files_;
+  std::shared_ptr<const fleet::SpotMarkets> markets_;
+  std::shared_ptr<const cost::PriceLists> prices_;
+  std::unique_ptr<store::Home> home_;
+  std::unique_ptr<wire::CredentialAuthority> authority_;
+  std::unique_ptr<store::Database> state_;
+  std::unique_ptr<store::Resources> resources_;
+  std::unique_ptr<store::Ledger> ledger_;
+  std::unique_ptr<store::Series> series_;
+  std::unique_ptr<store::Retention> retention_;
+  std::unique_ptr<store::LogStore> logs_;
+  std::unique_ptr<objects::ObjectStore> objects_;
+  std::unique_ptr<objects::Buckets> buckets_;
+  std::unique_ptr<api::TrainingJobs> training_jobs_;
+  std::unique_ptr<api::TuningJobs> tuning_jobs_;
+  wire::ActionTable actions_;
+  std::unique_ptr<s3::LifecycleRunner> lifecycle_;
+  std::unique_ptr<s3::S3Api> s3_;
+  std::unique_ptr<wire::Dispatcher> dispatcher_;
+  std::string http_url_;
+  std::string https_url_;
+  std::unique_ptr<control::LocalControl> control_;
+  std::unique_ptr<wire::HttpServer> server_;
+  std::atomic<bool> announced_{false};  // server_ is set
 };
 
 }  // namespace

@@ -70,7 +70,8 @@ TEST(Billing, WhatNoCheckpointHoldsIsLostWhenAnAttemptIsReclaimed) {
   model::TrainingJob before = Job();
   before.attempts = {{1, true, At(0), At(10), {}, ""}};
   model::TrainingJob after = before;
-  after.attempts[0] = {1, true, At(0), At(10), At(50), "interrupted", At(35)};
+  after.attempts[0] = {1, true, At(0), At(10), At(50), "interrupted"};
+  after.attempts[0].saved = At(35);
   auto lines = EntriesOfStep(Prices(), before, after);
   ASSERT_THAT(lines, SizeIs(1));
   EXPECT_EQ(lines[0].kind, LedgerKind::kSpot);
@@ -172,8 +173,9 @@ TEST(Billing, OtherwiseLeavesOutWhatWasRepeated) {
   model::TrainingJob job = Job();
   // 10 s of preparation and 30 s of training, of which 10 s were lost; then 5 s to restore and 20
   // s.
-  job.attempts = {{1, true, At(0), At(10), At(50), "interrupted", At(40)},
+  job.attempts = {{1, true, At(0), At(10), At(50), "interrupted"},
                   {2, true, At(60), At(70), At(95), "completed"}};
+  job.attempts[0].saved = At(40);
   job.transitions = {{"Starting", At(0), At(10), ""},  {"Downloading", At(10), At(20), ""},
                      {"Training", At(20), At(50), ""}, {"Interrupted", At(50), At(50), ""},
                      {"Starting", At(50), At(70), ""}, {"Downloading", At(70), At(75), ""},
