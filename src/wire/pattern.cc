@@ -77,6 +77,13 @@ std::size_t SkipQuantifier(std::string_view text) {
 
 bool IsClassEscape(char c) { return std::string_view("wWdDsS").find(c) != std::string_view::npos; }
 
+// Of "\\p{L}", 0 of anything else.
+std::size_t PropertyLength(std::string_view text) {
+  if (!text.starts_with("\\p{") && !text.starts_with("\\P{")) return 0;
+  const auto end = text.find('}');
+  return end == std::string_view::npos ? 0 : end + 1;
+}
+
 struct MatchDataFree {
   void operator()(pcre2_match_data* p) const { pcre2_match_data_free(p); }
 };
@@ -99,9 +106,12 @@ std::string TranslatePattern(std::string_view java) {
     } else if (const auto m = TranslateClass(rest, in_brackets, out)) {
       i += m;
     } else if (rest[0] == '\\' && rest.size() > 1) {
-      out += rest.substr(0, 2);
-      i += 2;
-      if (in_brackets && IsClassEscape(rest[1]) && java.substr(i).starts_with('-')) {
+      const std::size_t property = PropertyLength(rest);
+      const std::size_t length = property > 0 ? property : 2;
+      out += rest.substr(0, length);
+      i += length;
+      const bool is_class = property > 0 || IsClassEscape(rest[1]);
+      if (in_brackets && is_class && java.substr(i).starts_with('-')) {
         out += "\\-";  // "[\w-_]": no range can start at a class
         ++i;
       }

@@ -23,8 +23,9 @@ TEST(Schema, KnowsEverySageMakerAction) {
 }
 
 TEST(Schema, EveryServiceLoads) {
-  EXPECT_THAT(ServiceNames(), ElementsAre("cloudwatch", "iam", "logs", "s3", "sagemaker-metrics",
-                                          "sagemaker-runtime", "sagemaker", "sts"));
+  EXPECT_THAT(ServiceNames(),
+              ElementsAre("ce", "cloudwatch", "iam", "logs", "s3", "sagemaker-metrics",
+                          "sagemaker-runtime", "sagemaker", "sts"));
   for (const std::string& name : ServiceNames()) {
     const ServiceSchema* schema = FindService(name);
     ASSERT_NE(schema, nullptr) << name;

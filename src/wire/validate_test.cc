@@ -256,6 +256,7 @@ TEST(Pattern, JavaSpellingsAreTranslated) {
   EXPECT_EQ(TranslatePattern(R"([\p{Alnum}\-]+)"), R"([a-zA-Z0-9\-]+)");
   EXPECT_EQ(TranslatePattern(R"(\p{ASCII}*)"), R"([\x00-\x7F]*)");
   EXPECT_EQ(TranslatePattern(R"([\w-_]*)"), R"([\w\-_]*)");
+  EXPECT_EQ(TranslatePattern(R"([\p{L}\p{Z}-_]*-\p{N}-)"), R"([\p{L}\p{Z}\-_]*-\p{N}-)");
   EXPECT_EQ(TranslatePattern(R"((x)${1,256})"), R"((x)$)");
   EXPECT_EQ(TranslatePattern(R"(\$x{2}\\u0041)"), R"(\$x{2}\\u0041)");
 }
