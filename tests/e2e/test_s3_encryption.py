@@ -122,8 +122,10 @@ def test_a_jobs_output_is_encrypted_under_its_key(engine, name, compression):
 
 
 def test_an_unknown_key_for_the_output_is_refused_at_create(engine, name):
+    make_bucket(engine, "vault-nobody")
+    output = {"S3OutputPath": "s3://vault-nobody/out", "KmsKeyId": "alias/nobody"}
     with pytest.raises(ClientError) as caught:
-        engine.script(name, "pass", OutputDataConfig={"S3OutputPath": "s3://abalone/out", "KmsKeyId": "alias/nobody"})
+        engine.script(name, "pass", OutputDataConfig=output)
     error = caught.value.response["Error"]
     assert error["Code"] == "ValidationException"
     assert "KmsKeyId 'alias/nobody'" in error["Message"] and "sabia keys" in error["Message"]
