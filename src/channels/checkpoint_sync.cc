@@ -27,6 +27,10 @@ bool IsAway(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout;
 }
 
+WallTime WrittenAt(const FileIdentity& version) {
+  return FromUnixMillis(version.modified_ns / kNanosPerMilli);
+}
+
 // A copy of the file, checked to be of one piece: nobody had it open for writing at the start, and
 // nothing changed to the end. The version that was copied must be the one that was looked at,
 // unless `any_version`.
@@ -219,7 +223,9 @@ Status CheckpointSync::Pass(const Cancelled& cancelled) {
   // while it goes on; one that begins after the old one was gone does not.
   ASSIGN_OR_RETURN(const Files again, ScanCheckpoints(directory_.get(), options_.files_max));
   if (!MayDelete(again)) return {};
-  RETURN_IF_ERROR(DeleteAll(Without(vanished, again), cancelled));
+  const std::vector<std::string> gone = Replaced(Without(vanished, again), again);
+  RETURN_IF_ERROR(DeleteAll(Settled(gone, again, clock_.Wall()), cancelled));
+  if (HasUnfinished(again)) return {};
   return Retire(Superseded(again), cancelled);
 }
 
@@ -230,6 +236,7 @@ CheckpointSync::Files CheckpointSync::LookForWork(const Files& files) {
   stats_.pending_bytes = 0;
   for (const CheckpointFile& file : files) {
     Known& known = known_[file.path];
+    known.missed_at.reset();
     const bool still = known.seen == file.identity && !file.being_written && !known.written_to;
     known.seen = file.identity;
     known.written_to = file.being_written;
@@ -253,8 +260,6 @@ bool CheckpointSync::HasUnfinished(const Files& files) const {
 }
 
 bool CheckpointSync::MayDelete(const Files& files) {
-  // What is hidden does not replace what would go.
-  if (HasUnfinished(files)) return false;
   const std::lock_guard lock(mutex_);
   return !halted_ && std::all_of(files.begin(), files.end(), [this](const CheckpointFile& file) {
     const auto known = known_.find(file.path);
@@ -288,18 +293,51 @@ std::set<std::string, std::less<>> CheckpointSync::PendingSets(const Files& file
 Status CheckpointSync::FinishSets(const Files& files, std::optional<WallTime> when) {
   if (unfinished_.paths().empty()) return {};
   auto waiting = PendingSets(files);
-  std::set<std::string_view> here;
+  const std::set<std::string_view> succeeded = Succeeded(files);
   for (const CheckpointFile& file : files) {
-    here.insert(file.path);
-    const WallTime written = FromUnixMillis(file.identity.modified_ns / kNanosPerMilli);
-    if (when && *when - written < options_.set_rest) waiting.emplace(SetOf(file.path));
+    const std::string_view set = SetOf(file.path);
+    const bool restless = when && *when - WrittenAt(file.identity) < options_.set_rest;
+    if (restless && !succeeded.contains(set)) waiting.emplace(set);
   }
+  std::optional<WallTime> written;
   const std::set<std::string> paths = unfinished_.paths();
-  for (const std::string& path : paths) {
-    if (here.contains(path) && !waiting.contains(SetOf(path))) unfinished_.Remove(path);
+  for (const CheckpointFile& file : files) {
+    if (!paths.contains(file.path) || waiting.contains(SetOf(file.path))) continue;
+    unfinished_.Remove(file.path);
+    written = std::max(written.value_or(WallTime::min()), WrittenAt(file.identity));
   }
   RETURN_IF_ERROR(EnsureClient());
-  return unfinished_.Write(*client_);
+  RETURN_IF_ERROR(unfinished_.Write(*client_));
+  const std::lock_guard lock(mutex_);
+  if (written) stats_.written_at = std::max(stats_.written_at.value_or(*written), *written);
+  return {};
+}
+
+std::set<std::string_view> CheckpointSync::Succeeded(const Files& files) {
+  struct Span {
+    std::int64_t first = 0;  // the times of its oldest and of its newest file
+    std::int64_t last = 0;
+  };
+  std::map<std::string, std::map<std::string_view, Span>> series;
+  for (const CheckpointFile& file : files) {
+    const std::string_view set = SetOf(file.path);
+    const std::string of = SeriesOf(file.path);
+    if (set.empty() || of.empty()) continue;
+    const std::int64_t time = file.identity.modified_ns;
+    const auto [place, is_new] = series[of].emplace(set, Span{time, time});
+    if (is_new) continue;
+    place->second.first = std::min(place->second.first, time);
+    place->second.last = std::max(place->second.last, time);
+  }
+  std::set<std::string_view> out;
+  for (const auto& [unused, sets] : series) {
+    std::int64_t latest = 0;
+    for (const auto& [set, span] : sets) latest = std::max(latest, span.first);
+    for (const auto& [set, span] : sets) {
+      if (span.last < latest) out.insert(set);
+    }
+  }
+  return out;
 }
 
 Status CheckpointSync::UploadBySets(const Files& work, const Files& files,
@@ -365,18 +403,57 @@ Status CheckpointSync::UploadOne(const CheckpointFile& file) {
   known.looks_pending = 0;
   stats_.pending_bytes -= std::min(stats_.pending_bytes, file.identity.size);
   stats_.synced_at = clock_.Wall();
-  const WallTime written = FromUnixMillis(sent_version.modified_ns / kNanosPerMilli);
+  if (unfinished_.paths().contains(file.path)) return {};
+  const WallTime written = WrittenAt(sent_version);
   stats_.written_at = std::max(stats_.written_at.value_or(written), written);
   return {};
 }
 
-std::vector<std::string> CheckpointSync::Vanished(const Files& present) const {
+std::vector<std::string> CheckpointSync::Vanished(const Files& present) {
+  const std::lock_guard lock(mutex_);
   std::vector<std::string> known;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [path, unused] : known_) known.push_back(path);
+  for (const auto& [path, unused] : known_) known.push_back(path);
+  std::vector<std::string> vanished = Without(known, present);
+  for (const std::string& path : vanished) {
+    std::optional<WallTime>& missed = known_[path].missed_at;
+    if (!missed) missed = clock_.Wall();
   }
-  return Without(known, present);
+  return vanished;
+}
+
+std::vector<std::string> CheckpointSync::Replaced(const std::vector<std::string>& vanished,
+                                                  const Files& present) const {
+  if (!HasUnfinished(present)) return vanished;
+  std::set<std::string> visible;
+  for (const CheckpointFile& file : present) {
+    if (!unfinished_.paths().contains(file.path)) visible.insert(SeriesOf(file.path));
+  }
+  visible.erase("");
+  std::vector<std::string> out;
+  std::copy_if(vanished.begin(), vanished.end(), std::back_inserter(out),
+               [&](const std::string& path) { return visible.contains(SeriesOf(path)); });
+  return out;
+}
+
+std::vector<std::string> CheckpointSync::Settled(const std::vector<std::string>& vanished,
+                                                 const Files& present,
+                                                 std::optional<WallTime> when) const {
+  std::set<std::string_view> left;
+  for (const CheckpointFile& file : present) left.insert(SetOf(file.path));
+  std::set<std::string, std::less<>> restless;
+  const std::lock_guard lock(mutex_);
+  for (const std::string& path : vanished) {
+    const std::string_view set = SetOf(path);
+    if (set.empty() || !left.contains(set) || !when) continue;
+    const auto known = known_.find(path);
+    const bool lately = known == known_.end() || !known->second.missed_at ||
+                        *when - *known->second.missed_at < options_.set_rest;
+    if (lately) restless.emplace(set);
+  }
+  std::vector<std::string> out;
+  std::copy_if(vanished.begin(), vanished.end(), std::back_inserter(out),
+               [&](const std::string& path) { return !restless.contains(SetOf(path)); });
+  return out;
 }
 
 Status CheckpointSync::DeleteAll(const std::vector<std::string>& vanished,
@@ -502,9 +579,9 @@ Status CheckpointSync::Flush(Trust trust, const Cancelled& cancelled) {
     Status done = UploadBySets(left, files, cancelled);
     // After a kill in the middle of a file, S3 keeps what the program had deleted before: it may be
     // all there is.
-    if (done && left_behind == 0 && !HasUnfinished(files)) {
-      done = DeleteAll(Vanished(files), cancelled);
-      if (done) done = Retire(Superseded(files), cancelled);
+    if (done && left_behind == 0) {
+      done = DeleteAll(Settled(Replaced(Vanished(files), files), files, resting_since_), cancelled);
+      if (done && !HasUnfinished(files)) done = Retire(Superseded(files), cancelled);
     }
     SetProblem(done);
     if (done || cancelled() || !IsAway(done.error().code)) return done;

@@ -23,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -45,15 +46,16 @@ struct CheckpointOptions {
   // The directory itself is the program's: nothing is removed there.
   std::size_t keep = 0;
   Millis interval{200};  // between looks; also how long a file must be still
-  // A directory in which nothing changed for so long is a complete checkpoint. Programs write the
-  // files of one after another, without pauses of this length.
+  // A directory in which nothing changed for so long is a complete checkpoint, and so is one that
+  // has a successor. Programs write the files of one after another, without pauses of this length.
   Millis set_rest{3'000};
   std::size_t files_max = 100'000;
 };
 
 struct CheckpointStats {
   std::optional<WallTime> synced_at;  // of the last upload or deletion
-  // When the newest of the files that went up was written. Nothing before the first.
+  // When the newest of the files was written that went up and would be restored. Nothing before
+  // the first.
   std::optional<WallTime> written_at;
   std::uint64_t pending_bytes = 0;    // changed and not yet uploaded
   std::uint64_t files = 0;            // in S3 as they are here
@@ -104,6 +106,7 @@ class CheckpointSync {
     std::optional<FileIdentity> uploaded;  // the version in S3
     int looks_pending = 0;                 // in a row with a version that is not in S3
     bool retired = false;                  // `uploaded` was in S3, and is beyond `keep`
+    std::optional<WallTime> missed_at;     // the first look at which it was not there any more
   };
   using Files = std::vector<CheckpointFile>;
 
@@ -125,7 +128,18 @@ class CheckpointSync {
   Status UploadBySets(const Files& work, const Files& files, const Cancelled& cancelled);
   Status UploadAll(const Files& work, const Cancelled& cancelled);
   Status UploadOne(const CheckpointFile& file);
-  std::vector<std::string> Vanished(const Files& present) const;  // known and not there any more
+  // Known and not there any more. Updates when each was missed first.
+  std::vector<std::string> Vanished(const Files& present);
+  // Without those of directories of which other files are there and that changed within set_rest
+  // before `when`: half of a directory that is being removed is no checkpoint. when: as in
+  // FinishSets.
+  std::vector<std::string> Settled(const std::vector<std::string>& vanished, const Files& present,
+                                   std::optional<WallTime> when) const;
+  // Without those that nothing visible replaces: what is hidden does not.
+  std::vector<std::string> Replaced(const std::vector<std::string>& vanished,
+                                    const Files& present) const;
+  // Directories that are older than another one of their series: the program has gone on.
+  static std::set<std::string_view> Succeeded(const Files& files);
   Status DeleteAll(const std::vector<std::string>& vanished, const Cancelled& cancelled);
   // Files of the checkpoints beyond `keep`, by age. REQUIRES: MayDelete(files)
   std::vector<std::string> Superseded(const Files& files) const;

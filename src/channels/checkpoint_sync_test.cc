@@ -246,6 +246,37 @@ TEST_F(CheckpointSyncTest, AKilledProgramsRestlessDirectoryIsHidden) {
   EXPECT_EQ(sync_->Restore(kNever)->left_out, 1u);
 }
 
+TEST_F(CheckpointSyncTest, ADirectoryWithASuccessorIsWhole) {
+  Reset(Millis(60'000));
+  ASSERT_TRUE(sync_->Start());
+  for (const char* step : {"step-1/", "step-2/", "step-3/"}) {
+    Write(std::string(step) + "model", step);
+    Write(std::string(step) + "state", step);
+    AfterLooks(2);
+  }
+  EXPECT_TRUE(Until([&] { return Object(kMarker) == R"(["step-3/model","step-3/state"])"; }));
+  ASSERT_TRUE(files_.RemoveTree(dir() / "step-1"));
+  EXPECT_TRUE(Until([&] { return Object("step-1/model") == "<none>"; })) << "step-2 replaces it";
+  EXPECT_TRUE(sync_->stats().written_at);
+}
+
+TEST_F(CheckpointSyncTest, HalfOfADirectoryThatIsBeingRemovedIsNeverAllThereIs) {
+  Reset(Millis(60'000));
+  for (const char* path : {"step-1/model", "step-1/state", "step-2/model", "step-3/model"}) {
+    Write(path, "x");
+    ::poll(nullptr, 0, 5);
+  }
+  ASSERT_TRUE(sync_->Start());
+  AfterLooks(3);
+  ASSERT_TRUE(files_.RemoveTree(dir() / "step-1/model"));
+  AfterLooks(3);
+  sync_->Freeze();
+  ASSERT_TRUE(sync_->Flush(CheckpointSync::Trust::kOnlyStable, kNever));
+  EXPECT_EQ(Object("step-1/model"), "x") << "the program was killed while it removed the directory";
+  EXPECT_EQ(Object("step-1/state"), "x");
+  EXPECT_EQ(Object(kMarker), R"(["step-3/model"])");
+}
+
 TEST_F(CheckpointSyncTest, TheLastFlushSendsTheNewestDirectoryFirst) {
   ASSERT_TRUE(sync_->Start());
   sync_->Halt();

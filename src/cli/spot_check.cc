@@ -104,8 +104,9 @@ class Check {
          {{"InstanceCount", 1}, {"InstanceType", "ml.m5.large"}, {"VolumeSizeInGB", 1}}}};
   }
 
-  // The request of one run: on spot, with checkpoints and outputs of its own, not compressed.
-  json::object RunRequest(json::object request, const std::string& name) const {
+  // The request of one run: with checkpoints and outputs of its own, not compressed. What is not to
+  // be interrupted runs on demand, where no market reaches it.
+  json::object RunRequest(json::object request, const std::string& name, bool on_spot) const {
     std::string path = GetString(*FindObject(request, "OutputDataConfig"), "S3OutputPath");
     if (path.ends_with('/')) path.pop_back();
     path += "/sabia-spot-check";
@@ -115,12 +116,13 @@ class Check {
     }
     const auto seconds = static_cast<std::int64_t>(arguments_.patience);
     request["TrainingJobName"] = name;
-    request["EnableManagedSpotTraining"] = true;
+    request["EnableManagedSpotTraining"] = on_spot;
     request["OutputDataConfig"] = {{"S3OutputPath", path}, {"CompressionType", "NONE"}};
     request["CheckpointConfig"] = {{"S3Uri", path + "/" + name + "/checkpoints"},
                                    {"LocalPath", local}};
-    request["StoppingCondition"] = {{"MaxRuntimeInSeconds", seconds},
-                                    {"MaxWaitTimeInSeconds", seconds}};
+    json::object limits{{"MaxRuntimeInSeconds", seconds}};
+    if (on_spot) limits["MaxWaitTimeInSeconds"] = seconds;
+    request["StoppingCondition"] = std::move(limits);
     request.erase("RetryStrategy");
     request.erase("Tags");
     return request;
@@ -129,7 +131,7 @@ class Check {
   Result<Run> Rehearse(const json::object& request, bool interrupt) {
     Run run;
     run.name = "spot-check-" + base_ + "-" + random_.Hex(6);
-    const json::object own = RunRequest(request, run.name);
+    const json::object own = RunRequest(request, run.name, interrupt);
     Say(interrupt ? "running again, to be interrupted: " + run.name
                   : "running without an interruption: " + run.name);
     RETURN_IF_ERROR(client_.SageMaker("CreateTrainingJob", own));

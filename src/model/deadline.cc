@@ -77,8 +77,13 @@ Result<std::optional<Deadline>> DeadlineOf(
   ASSIGN_OR_RETURN(auto deadline, DeadlineOf(tags));
   if (!deadline) return deadline;
   const json::object* limits = FindObject(request, "StoppingCondition");
-  const bool waits = limits != nullptr && FindInt(*limits, "MaxWaitTimeInSeconds").has_value();
-  if (waits && GetBool(request, "EnableManagedSpotTraining")) return deadline;
+  const auto wait = limits == nullptr ? std::nullopt : FindInt(*limits, "MaxWaitTimeInSeconds");
+  if (wait && deadline->expected_runtime && deadline->expected_runtime->count() > *wait) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "Tag '{}' is {}: no more than MaxWaitTimeInSeconds ({}), which is the deadline",
+                kExpectedRuntimeTag, deadline->expected_runtime->count(), *wait);
+  }
+  if (wait && GetBool(request, "EnableManagedSpotTraining")) return deadline;
   return Fail(ErrorCode::kInvalidArgument,
               "Tag '{}' needs EnableManagedSpotTraining and MaxWaitTimeInSeconds, which is the "
               "deadline",

@@ -35,6 +35,22 @@ TEST(Deadline, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(message({{"sabia:expected-runtime", "90"}}), HasSubstr("together with"));
 }
 
+TEST(Deadline, NeedsSpotAndTimeEnough) {
+  const Tags tags = {{"sabia:deadline-policy", "planner"}, {"sabia:expected-runtime", "90"}};
+  const auto message = [&](const json::object& request) {
+    const auto out = DeadlineOf(tags, request);
+    return out ? "accepted" : out.error().message;
+  };
+  json::object request{{"EnableManagedSpotTraining", true},
+                       {"StoppingCondition", {{"MaxWaitTimeInSeconds", 90}}}};
+  EXPECT_EQ(message(request), "accepted");
+  request["StoppingCondition"] = {{"MaxWaitTimeInSeconds", 89}};
+  EXPECT_THAT(message(request), HasSubstr("'sabia:expected-runtime' is 90: no more than"));
+  request["StoppingCondition"] = json::object();
+  EXPECT_THAT(message(request), HasSubstr("needs EnableManagedSpotTraining"));
+  EXPECT_THAT(message({}), HasSubstr("needs EnableManagedSpotTraining"));
+}
+
 TEST(Deadline, SurvivesItsRecord) {
   for (const Deadline& deadline : {Deadline{DeadlinePolicy::kUniformProgress, Seconds(7)},
                                    Deadline{DeadlinePolicy::kPlanner, {}}}) {

@@ -94,7 +94,7 @@ TEST_F(DeadlineTest, WorkThatNobodySavesIsNotRiskedToTheEnd) {
   job_.deadline->expected_runtime = Seconds(20'000);  // up to 30000
   Launch(0, true);
   Train(60);
-  hosts_[0].report->checkpoint_synced_at.reset();
+  hosts_[0].report->checkpoint_written_at.reset();
   int second = 120;
   while (second < 36'000 && Ask(second).placement == Placement::kSpot) second += 60;
   // 36000 - 30000 is the time that a reclaim may cost.
@@ -108,7 +108,7 @@ TEST_F(DeadlineTest, CheckpointsMakeSpotSafe) {
   Launch(0, true);
   Train(60);
   for (int second = 120; second < 20'000; second += 60) {
-    hosts_[0].report->checkpoint_synced_at = At(second - 10);
+    hosts_[0].report->checkpoint_written_at = At(second - 10);
     ASSERT_EQ(Ask(second).placement, Placement::kSpot) << second;
   }
 }
@@ -117,7 +117,7 @@ TEST_F(DeadlineTest, WorkThatOutgrowsItsEstimateRunsOnDemand) {
   job_.deadline->expected_runtime = Seconds(1'000);
   Launch(0, true);
   Train(10);
-  hosts_[0].report->checkpoint_synced_at = At(1'500);
+  hosts_[0].report->checkpoint_written_at = At(1'500);
   EXPECT_EQ(Ask(1'505).placement, Placement::kSpot);
   EXPECT_EQ(Ask(1'520).placement, Placement::kOnDemand);
   EXPECT_THAT(Ask(1'520).why, HasSubstr("outgrown"));
@@ -138,7 +138,7 @@ TEST_F(DeadlineTest, StandingIsMeasuredFromTheJobItself) {
   EXPECT_EQ(standing.start, Seconds(60));
   EXPECT_EQ(standing.start_left, Seconds(50));
   Train(20);
-  hosts_[0].report->checkpoint_synced_at = At(80);
+  hosts_[0].report->checkpoint_written_at = At(80);
   standing = StandingOf(job_, hosts_, rules_, At(100));
   EXPECT_EQ(standing.start, Seconds(26));  // 20, a quarter more, and a second
   EXPECT_EQ(standing.saved, Seconds(60));

@@ -131,9 +131,7 @@ std::optional<WallTime> LastSaved(const std::vector<InstanceView>& hosts) {
   std::optional<WallTime> last;
   for (const InstanceView& host : hosts) {
     if (!host.report) continue;
-    const auto& report = *host.report;
-    const auto saved =
-        report.checkpoint_written_at ? report.checkpoint_written_at : report.checkpoint_synced_at;
+    const auto saved = host.report->checkpoint_written_at;
     if (saved) last = std::min(last.value_or(*saved), *saved);
   }
   return last;

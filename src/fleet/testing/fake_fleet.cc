@@ -162,7 +162,10 @@ void FakeFleet::Save(Agent& agent) {
   const Millis done = std::min(clock_.Wall() - began->second, program.trains - progress.saved);
   const Millis kept = done / program.checkpoint_every * program.checkpoint_every;
   progress.saved += kept;
-  if (kept > Millis(0)) agent.report->checkpoint_synced_at = began->second + kept;
+  if (kept > Millis(0)) {
+    agent.report->checkpoint_synced_at = began->second + kept;
+    agent.report->checkpoint_written_at = began->second + kept;
+  }
 }
 
 bool FakeFleet::Obey(const std::string& id, Agent& agent) {
@@ -357,6 +360,7 @@ Result<Observation> FakeFleet::Observe(const std::string& id, bool alive) {
     const bool saves = every > Millis(0) && agent.spec.host == "algo-1";
     if (saves && clock_.Wall() - began >= every) {
       seen.report->checkpoint_synced_at = began + (clock_.Wall() - began) / every * every;
+      seen.report->checkpoint_written_at = seen.report->checkpoint_synced_at;
     }
   }
   seen.orders = agent.orders;
