@@ -77,3 +77,38 @@ open('/opt/ml/checkpoints/config', 'w').write('x')
     seen = engine.wait(name + "-bad")
     assert seen["TrainingJobStatus"] == "Failed"
     assert "SABIA_CHECKPOINTS_KEEP is 'some'" in seen["FailureReason"]
+
+
+ROTATING = """
+import os, shutil, sys, time
+root = '/opt/ml/checkpoints'
+FILES = ('model', 'optimizer', 'state')
+have = sorted(int(d.split('-')[1]) for d in os.listdir(root) if d.startswith('step-'))
+for step in have:
+    assert all(os.path.exists(f'{root}/step-{step}/{n}') for n in FILES), f'step-{step} is not whole'
+print('starts after', have[-1] if have else 0, flush=True)
+if have:
+    sys.exit(0)
+for step in range(1, 1000):
+    os.makedirs(f'{root}/step-{step}')
+    for name in FILES:
+        open(f'{root}/step-{step}/{name}', 'w').write(str(step) * 1000)
+    for old in sorted(os.listdir(root), key=lambda d: int(d.split('-')[1]) if '-' in d else 0)[:-3]:
+        shutil.rmtree(f'{root}/{old}', ignore_errors=True)
+    print('step', step, flush=True)
+    time.sleep(1)
+"""
+
+
+@pytest.mark.timeout(180)
+def test_a_program_that_saves_often_and_keeps_few_does_not_start_anew(engine, name):
+    """It does not heed SIGTERM: of the newest directory nobody knows whether it was whole."""
+    engine.script(name, ROTATING, **spot(engine, name))
+    engine.wait_for_line(name, "step 12")
+    engine.sabia("spot", "interrupt", name)
+    seen = engine.wait(name, seconds=90)
+    assert seen["TrainingJobStatus"] == "Completed", seen
+    lines = engine.lines(name)
+    last = max(int(line.split()[1]) for line in lines if line.startswith("step "))
+    start = max(int(line.split()[2]) for line in lines if line.startswith("starts after"))
+    assert last - 1 <= start <= last, lines
