@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/job_requests.h"
 #include "api/storage_rules.h"
 #include "api/training_job_fields.h"
 #include "api/training_job_rules.h"
@@ -33,22 +34,6 @@ tl::unexpected<AwsError> NameTaken(std::string_view arn) {
 
 std::string NameOf(const json::object& request) { return GetString(request, "TrainingJobName"); }
 
-store::Tags TagsOf(const json::object& request) {
-  store::Tags tags;
-  const json::array* list = FindArray(request, "Tags");
-  if (list == nullptr) return tags;
-  for (const json::value& tag : *list) {
-    tags.emplace_back(GetString(tag.get_object(), "Key"), GetString(tag.get_object(), "Value"));
-  }
-  return tags;
-}
-
-std::optional<WallTime> TimeOf(const json::object& request, std::string_view member) {
-  const auto seconds = FindDouble(request, member);
-  if (!seconds) return std::nullopt;
-  return FromUnixSeconds(*seconds);
-}
-
 // Nearly no job does, so the others need not be decoded.
 bool MayHavePool(const store::Resource& row) {
   return row.document.find("\"warm_pool\"") != row.document.npos;
@@ -64,22 +49,8 @@ void FilterByPool(std::string_view status, store::ListQuery& query) {
 }
 
 store::ListQuery QueryOf(const json::object& request) {
-  store::ListQuery query;
-  query.kind = store::Kind::kTrainingJob;
-  if (const auto status = FindString(request, "StatusEquals")) query.status = std::string(*status);
-  query.name_contains = GetString(request, "NameContains");
-  query.created_after = TimeOf(request, "CreationTimeAfter");
-  query.created_before = TimeOf(request, "CreationTimeBefore");
-  query.modified_after = TimeOf(request, "LastModifiedTimeAfter");
-  query.modified_before = TimeOf(request, "LastModifiedTimeBefore");
-  const std::string sort = GetString(request, "SortBy", "CreationTime");
-  query.sort_by = sort == "Name"     ? store::ListQuery::SortBy::kName
-                  : sort == "Status" ? store::ListQuery::SortBy::kStatus
-                                     : store::ListQuery::SortBy::kCreationTime;
-  query.ascending = GetString(request, "SortOrder", "Descending") == "Ascending";
-  query.limit = static_cast<std::size_t>(
-      GetInt(request, "MaxResults", static_cast<std::int64_t>(model::kListPageDefault)));
-  query.token = GetString(request, "NextToken");
+  store::ListQuery query =
+      ListQueryOf(store::Kind::kTrainingJob, request, {"CreationTime", "Descending"});
   if (const auto status = FindString(request, "WarmPoolStatusEquals")) FilterByPool(*status, query);
   return query;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/job_requests.h"
 #include "api/storage_rules.h"
 #include "api/training_job_rules.h"
 #include "api/trial_pages.h"
@@ -33,42 +34,6 @@ tl::unexpected<wire::AwsError> NameTaken(std::string_view name) {
 
 std::string NameOf(const json::object& request) {
   return GetString(request, "HyperParameterTuningJobName");
-}
-
-store::Tags TagsOf(const json::object& request) {
-  store::Tags tags;
-  const json::array* list = FindArray(request, "Tags");
-  if (list == nullptr) return tags;
-  for (const json::value& tag : *list) {
-    tags.emplace_back(GetString(tag.get_object(), "Key"), GetString(tag.get_object(), "Value"));
-  }
-  return tags;
-}
-
-std::optional<WallTime> TimeOf(const json::object& request, std::string_view member) {
-  const auto seconds = FindDouble(request, member);
-  if (!seconds) return std::nullopt;
-  return FromUnixSeconds(*seconds);
-}
-
-store::ListQuery QueryOf(const json::object& request) {
-  store::ListQuery query;
-  query.kind = store::Kind::kTuningJob;
-  if (const auto status = FindString(request, "StatusEquals")) query.status = std::string(*status);
-  query.name_contains = GetString(request, "NameContains");
-  query.created_after = TimeOf(request, "CreationTimeAfter");
-  query.created_before = TimeOf(request, "CreationTimeBefore");
-  query.modified_after = TimeOf(request, "LastModifiedTimeAfter");
-  query.modified_before = TimeOf(request, "LastModifiedTimeBefore");
-  const std::string sort = GetString(request, "SortBy", "Name");
-  query.sort_by = sort == "CreationTime" ? store::ListQuery::SortBy::kCreationTime
-                  : sort == "Status"     ? store::ListQuery::SortBy::kStatus
-                                         : store::ListQuery::SortBy::kName;
-  query.ascending = GetString(request, "SortOrder", "Ascending") == "Ascending";
-  query.limit = static_cast<std::size_t>(
-      GetInt(request, "MaxResults", static_cast<std::int64_t>(model::kListPageDefault)));
-  query.token = GetString(request, "NextToken");
-  return query;
 }
 
 }  // namespace
@@ -221,7 +186,8 @@ TuningJobs::Answer TuningJobs::Describe(const wire::CallContext& context,
 }
 
 TuningJobs::Answer TuningJobs::List(const json::object& request) {
-  const auto page = resources_.List(QueryOf(request));
+  const auto page =
+      resources_.List(ListQueryOf(store::Kind::kTuningJob, request, {"Name", "Ascending"}));
   if (!page && page.error().code == ErrorCode::kInvalidArgument) {
     return RefuseValidation("Invalid NextToken: {}", page.error().message);
   }
