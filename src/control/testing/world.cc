@@ -281,7 +281,9 @@ void World::CheckPool(const model::TrainingJob& job, std::vector<std::string>& o
   if (!row) return;
   const model::TrainingJob next = Job(pool.reused_by);
   const bool took = next.warm_pool && next.warm_pool->taken_from == job.name;
-  if (!took) return out.push_back(job.name + ": its pool went to a job that has another");
+  // A job that lost the instances may have taken those of another pool since.
+  if (!took && next.attempts.size() < 2)
+    return out.push_back(job.name + ": its pool went to a job that has another");
   // Attempts before the one that took them ran elsewhere.
   const bool later = std::any_of(next.attempts.begin(), next.attempts.end(),
                                  [&](const auto& a) { return a.launched >= *pool.retained_until; });
