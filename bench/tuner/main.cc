@@ -39,24 +39,12 @@ json::value ReadLine(const std::string& line) {
   return *value;
 }
 
-std::string_view KindName(tuner::ParameterKind kind) {
-  switch (kind) {
-    case tuner::ParameterKind::kContinuous:
-      return "continuous";
-    case tuner::ParameterKind::kInteger:
-      return "integer";
-    case tuner::ParameterKind::kCategorical:
-      return "categorical";
-  }
-  return "";
-}
-
 void Describe(const Problem& problem) {
   json::array parameters;
   for (const tuner::ParameterRange& range : problem.ranges()) {
     parameters.push_back(
         json::object{{"name", range.name},
-                     {"kind", KindName(range.kind)},
+                     {"kind", Name(range.kind)},
                      {"min", range.min},
                      {"max", range.max},
                      {"log", range.scaling == tuner::Scaling::kLogarithmic},

@@ -238,9 +238,7 @@ std::vector<Value> TagsIn(const std::vector<model::LedgerEntry>& entries,
     if (entry.start >= entry.end || !question.query.condition.Holds(entry)) continue;
     for (const auto& [name, value] : entry.tags) {
       if (!key.empty() && name != key) continue;
-      cost::Usage& usage = found[key.empty() ? name : value];
-      usage.time += cost::TimeWithin(entry, question.period.from, question.period.to);
-      usage.cost += cost::CostWithin(entry, question.period.from, question.period.to);
+      found[key.empty() ? name : value] += cost::UsageWithin(entry, question.period);
     }
     // What lacks the tag is a value too, the empty one.
     if (!key.empty() && std::none_of(entry.tags.begin(), entry.tags.end(),

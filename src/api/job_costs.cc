@@ -14,17 +14,6 @@ namespace {
 using wire::AwsResult;
 using wire::Pass;
 
-AwsResult<model::TrainingJob> Load(store::Resources& resources, const std::string& name) {
-  const auto row = resources.Get(store::Kind::kTrainingJob, name);
-  if (!row && row.error().code == ErrorCode::kNotFound) {
-    return RefuseUnknownTrainingJob();
-  }
-  if (!row) return Pass(row.error());
-  auto job = store::TrainingJobOf(*row);
-  if (!job) return Pass(job.error());
-  return std::move(*job);
-}
-
 json::object ToJson(const cost::InstanceCost& instance) {
   json::object out{{"InstanceType", instance.instance_type},
                    {"InstanceCount", instance.count},
@@ -52,7 +41,7 @@ std::string SecondsText(Millis time) {
   return Money::FromNanos(time.count() * kNanosPerMilli).ToExactString();
 }
 
-json::object ToJson(const cost::UsageSum& sum) {
+json::object ToJson(const cost::Usage& sum) {
   return {{"InstanceSeconds", SecondsText(sum.time)}, {"Usd", sum.cost.ToExactString()}};
 }
 
@@ -70,12 +59,12 @@ json::object ToJson(const model::LedgerEntry& entry) {
   return out;
 }
 
-json::object Totals(const cost::JobCost& cost) {
-  return {{"OnDemand", ToJson(cost.on_demand_use)},
-          {"Spot", ToJson(cost.spot_use)},
-          {"Waiting", ToJson(cost.waiting)},
-          {"LostWork", ToJson(cost.lost)},
-          {"WarmPool", ToJson(cost.warm_pool)}};
+json::object ToJson(const cost::UsageByKind& use) {
+  return {{"OnDemand", ToJson(use.on_demand)},
+          {"Spot", ToJson(use.spot)},
+          {"WarmPool", ToJson(use.warm_pool)},
+          {"LostWork", ToJson(use.lost)},
+          {"Waiting", ToJson(use.waiting)}};
 }
 
 template <typename T>
@@ -85,53 +74,14 @@ json::array ListOf(const std::vector<T>& items) {
   return out;
 }
 
-// One row of the table of days.
-struct DayCost {
-  cost::UsageSum on_demand, spot, warm_pool, lost, waiting;
-  Money total;
-};
-
-void Add(cost::UsageSum& sum, Millis time, Money money) {
-  sum.time += time;
-  sum.cost += money;
-}
-
-// The part of a line that lies in the span.
-void AddPart(const model::LedgerEntry& entry, const Span& span, DayCost& day) {
-  using model::LedgerKind;
-  const Money money = cost::CostWithin(entry, span.from, span.to);
-  const Millis time = cost::TimeWithin(entry, span.from, span.to);
-  const WallTime waited_from = std::clamp(span.from, entry.waited_from, entry.start);
-  Add(day.waiting, std::clamp(span.to, waited_from, entry.start) - waited_from, Money());
-  if (entry.kind == LedgerKind::kWaiting) return;
-  Add(entry.kind == LedgerKind::kSpot       ? day.spot
-      : entry.kind == LedgerKind::kOnDemand ? day.on_demand
-                                            : day.warm_pool,
-      time, money);
-  day.total += money;
-  if (!entry.lost_from) return;
-  const WallTime lost_from = std::max(span.from, *entry.lost_from);
-  Add(day.lost, cost::TimeWithin(entry, lost_from, std::max(span.to, lost_from)),
-      cost::CostWithin(entry, lost_from, std::max(span.to, lost_from)));
-}
-
-json::object DayToJson(std::string_view date, const DayCost& day) {
-  return {{"Date", date},
-          {"OnDemand", ToJson(day.on_demand)},
-          {"Spot", ToJson(day.spot)},
-          {"WarmPool", ToJson(day.warm_pool)},
-          {"LostWork", ToJson(day.lost)},
-          {"Waiting", ToJson(day.waiting)},
-          {"TotalUsd", day.total.ToExactString()}};
-}
-
 }  // namespace
 
 AwsResult<json::object> DescribeJobCost(const UsageParts& parts, const wire::CallContext& context,
                                         const json::object& request) {
   const std::string name = GetString(request, "TrainingJobName");
   if (name.empty()) return wire::RefuseValidation("TrainingJobName must be given");
-  ASSIGN_OR_RETURN(const model::TrainingJob job, Load(parts.resources, name));
+  ASSIGN_OR_RETURN(const store::Resource row, FindTrainingJob(parts.resources, name));
+  ASSIGN_OR_RETURN(const model::TrainingJob job, DecodeTrainingJob(row));
   auto lines = parts.ledger.OfJob(job.uid);
   if (!lines) return Pass(lines.error());
   const auto cost = cost::CostOfJob(parts.prices, job, context.now, std::move(*lines));
@@ -153,7 +103,7 @@ AwsResult<json::object> DescribeJobCost(const UsageParts& parts, const wire::Cal
       {"SavedUsd", cost->saved().dollars()},
       {"SavingPercent", cost->saving_percent()},
       {"TotalUsd", cost->total().ToExactString()},
-      {"Totals", Totals(*cost)},
+      {"Totals", ToJson(cost->use)},
       {"Otherwise", json::object{{"OnDemandUsd", cost->otherwise_on_demand.ToExactString()},
                                  {"SpotUsd", cost->otherwise_spot.ToExactString()}}},
       {"Instances", ListOf(cost->instances)},
@@ -177,17 +127,19 @@ AwsResult<json::object> DescribeCosts(const UsageParts& parts, const wire::CallC
   json::array days;
   Money total;
   for (WallTime from = start; from < end; from += std::chrono::days(1)) {
-    const Span span{from, from + std::chrono::days(1)};
-    std::map<std::string, DayCost> by_tag;
+    const cost::Period day{from, from + std::chrono::days(1)};
+    std::map<std::string, cost::UsageByKind> by_tag;
     for (const model::LedgerEntry& entry : *usage) {
-      if (entry.end <= span.from || entry.waited_from >= span.to) continue;
-      AddPart(entry, span, by_tag[tag.empty() ? "" : cost::TagOf(entry, tag)]);
+      if (entry.end <= day.from || entry.waited_from >= day.to) continue;
+      by_tag[tag.empty() ? "" : cost::TagOf(entry, tag)].Add(entry, day);
     }
-    for (const auto& [value, day] : by_tag) {
-      json::object row = DayToJson(FormatIso8601Seconds(from).substr(0, 10), day);
+    for (const auto& [value, use] : by_tag) {
+      json::object row = ToJson(use);
+      row["Date"] = FormatIso8601Seconds(from).substr(0, 10);
+      row["TotalUsd"] = use.total().ToExactString();
       if (!tag.empty()) row["Tag"] = value;
       days.push_back(std::move(row));
-      total += day.total;
+      total += use.total();
     }
   }
   return json::object{{"Start", FormatIso8601Seconds(start)},

@@ -44,16 +44,9 @@ struct Look {
 };
 
 AwsResult<Look> LookAt(store::Resources& resources, const std::string& name) {
-  const auto row = resources.Get(store::Kind::kTrainingJob, name);
-  if (!row && row.error().code == ErrorCode::kNotFound) {
-    return RefuseUnknownTrainingJob();
-  }
-  if (!row) return tl::make_unexpected(wire::ToAwsError(row.error()));
-  const auto document = ParseJsonObject(row->document);
-  if (!document) return tl::make_unexpected(wire::ToAwsError(document.error()));
-  auto job = model::TrainingJob::FromJson(*document);
-  if (!job) return tl::make_unexpected(wire::ToAwsError(job.error()));
-  return Look{static_cast<std::int64_t>(row->revision), std::move(*job)};
+  ASSIGN_OR_RETURN(const store::Resource row, FindTrainingJob(resources, name));
+  ASSIGN_OR_RETURN(model::TrainingJob job, DecodeTrainingJob(row));
+  return Look{row.revision, std::move(job)};
 }
 
 }  // namespace

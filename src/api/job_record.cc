@@ -2,20 +2,17 @@
 
 #include "api/training_jobs.h"
 #include "model/instance_record.h"
+#include "model/json_fields.h"
 
 namespace sabia::api {
 namespace {
-
-void AddTime(json::object& out, std::string_view member, const std::optional<WallTime>& time) {
-  if (time) out[member] = ToUnixMillis(*time);
-}
 
 json::object LagOf(std::string_view host, const model::Report& report) {
   json::object out{{"host", host},
                    {"files", report.checkpoint_files},
                    {"pending_bytes", report.checkpoint_pending_bytes}};
-  AddTime(out, "synced_at", report.checkpoint_synced_at);
-  AddTime(out, "written_at", report.checkpoint_written_at);
+  model::AddTime(out, "synced_at", report.checkpoint_synced_at);
+  model::AddTime(out, "written_at", report.checkpoint_written_at);
   return out;
 }
 
@@ -25,10 +22,8 @@ wire::AwsResult<json::object> DescribeJobRecord(store::Resources& resources,
                                                 const ReportOf& report_of,
                                                 const json::object& request) {
   const std::string name = GetString(request, "TrainingJobName");
-  const auto row = resources.Get(store::Kind::kTrainingJob, name);
-  if (!row && row.error().code == ErrorCode::kNotFound) return RefuseUnknownTrainingJob();
-  if (!row) return wire::Pass(row.error());
-  auto document = ParseJsonObject(row->document);
+  ASSIGN_OR_RETURN(const store::Resource row, FindTrainingJob(resources, name));
+  auto document = ParseJsonObject(row.document);
   if (!document) return wire::Pass(document.error());
   const json::object* job = FindObject(*document, "request");
   if (job == nullptr || FindObject(*job, "CheckpointConfig") == nullptr) return *document;

@@ -3,49 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <set>
 
-#include "wire/schema.h"
+#include "api/testing/field_rows.h"
 
 namespace sabia::api {
 namespace {
 
-void Walk(const wire::Shape& shape, const std::string& path, std::vector<std::string>& leaves) {
-  if (shape.kind == wire::ShapeKind::kStructure) {
-    for (const wire::Member& member : shape.members) {
-      Walk(*member.shape,
-           path.empty() ? std::string(member.name) : fmt::format("{}.{}", path, member.name),
-           leaves);
-    }
-  } else if (shape.kind == wire::ShapeKind::kList) {
-    Walk(*shape.element->shape, path + "[]", leaves);
-  } else {
-    leaves.push_back(path);
-  }
-}
-
-std::vector<std::string> SchemaLeaves() {
-  std::vector<std::string> leaves;
-  Walk(*wire::FindService("sagemaker")->FindOperation("CreateTrainingJob")->input, "", leaves);
-  return leaves;
-}
-
-bool IsRefusal(const FieldRule& rule) {
-  return rule.treatment == Treatment::kRefused || rule.treatment == Treatment::kRefusedIfSet;
-}
-
-// A refusal covers what lies below it; honouring must be said of the very member.
-bool Covers(const FieldRule& rule, const std::string& leaf) {
-  if (rule.path == leaf) return true;
-  return IsRefusal(rule) && leaf.starts_with(rule.path) &&
-         (leaf[rule.path.size()] == '.' || leaf[rule.path.size()] == '[');
-}
-
 // Goal: no member of CreateTrainingJob can be accepted and ignored, also not one that a later
 // schema adds.
 TEST(TrainingJobFields, EveryMemberOfTheSchemaHasARow) {
-  for (const std::string& leaf : SchemaLeaves()) {
+  for (const std::string& leaf : SchemaLeaves("CreateTrainingJob")) {
     int rows = 0;
     for (const FieldRule& rule : CreateTrainingJobFields()) rows += Covers(rule, leaf) ? 1 : 0;
     EXPECT_EQ(rows, 1) << leaf << " has " << rows << " rows";
@@ -53,7 +20,7 @@ TEST(TrainingJobFields, EveryMemberOfTheSchemaHasARow) {
 }
 
 TEST(TrainingJobFields, EveryRowNamesAMemberOfTheSchema) {
-  const std::vector<std::string> leaves = SchemaLeaves();
+  const std::vector<std::string> leaves = SchemaLeaves("CreateTrainingJob");
   for (const FieldRule& rule : CreateTrainingJobFields()) {
     const bool known = std::any_of(leaves.begin(), leaves.end(),
                                    [&](const std::string& leaf) { return Covers(rule, leaf); });
@@ -64,14 +31,10 @@ TEST(TrainingJobFields, EveryRowNamesAMemberOfTheSchema) {
 
 // Goal: the document cannot drift from the code.
 TEST(TrainingJobFields, TheDocumentPrintsTheSameRows) {
-  std::ifstream file(std::string(SABIA_SOURCE_DIR) + "/docs/semantics/training-job.md");
-  ASSERT_TRUE(file.good());
-  std::set<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.insert(line);
+  const auto lines = LinesOf(std::string(SABIA_SOURCE_DIR) + "/docs/semantics/training-job.md");
   for (const FieldRule& rule : CreateTrainingJobFields()) {
-    const std::string row =
-        fmt::format("| `{}` | {} | {} |", rule.path, Name(rule.treatment), rule.note);
-    EXPECT_TRUE(lines.contains(row)) << "docs/semantics/training-job.md lacks\n" << row;
+    EXPECT_TRUE(lines.contains(RowOf(rule))) << "docs/semantics/training-job.md lacks\n"
+                                             << RowOf(rule);
   }
 }
 

@@ -55,26 +55,29 @@ store::ListQuery QueryOf(const json::object& request) {
   return query;
 }
 
-AwsResult<model::TrainingJob> Decode(const store::Resource& row) {
-  auto job = store::TrainingJobOf(row);
-  if (!job) return Pass(job.error());
-  return std::move(*job);
-}
-
 }  // namespace
 
 tl::unexpected<AwsError> RefuseUnknownTrainingJob() {
   return RefuseValidation("Requested resource not found.");
 }
 
+AwsResult<store::Resource> FindTrainingJob(store::Resources& resources, std::string_view name) {
+  auto row = resources.Get(store::Kind::kTrainingJob, name);
+  if (row) return std::move(*row);
+  if (row.error().code == ErrorCode::kNotFound) return RefuseUnknownTrainingJob();
+  return Pass(row.error());
+}
+
+AwsResult<model::TrainingJob> DecodeTrainingJob(const store::Resource& row) {
+  auto job = store::TrainingJobOf(row);
+  if (!job) return Pass(job.error());
+  return std::move(*job);
+}
+
 AwsResult<TrainingJobs::Stored> TrainingJobs::Load(std::string_view name) {
-  auto row = resources_.Get(store::Kind::kTrainingJob, name);
-  if (!row) {
-    if (row.error().code == ErrorCode::kNotFound) return RefuseUnknownTrainingJob();
-    return Pass(row.error());
-  }
-  ASSIGN_OR_RETURN(model::TrainingJob job, Decode(*row));
-  return Stored{std::move(*row), std::move(job)};
+  ASSIGN_OR_RETURN(store::Resource row, FindTrainingJob(resources_, name));
+  ASSIGN_OR_RETURN(model::TrainingJob job, DecodeTrainingJob(row));
+  return Stored{std::move(row), std::move(job)};
 }
 
 AwsResult<void> TrainingJobs::Change(const wire::CallContext& context, std::string_view name,
@@ -147,19 +150,16 @@ void TrainingJobs::Create(const wire::CallContext& context, json::object request
 AwsResult<wire::EncodedAnswer> TrainingJobs::Describe(const wire::CallContext& context,
                                                       const json::object& request) {
   const std::string_view name = FindString(request, "TrainingJobName").value_or("");
-  const auto row = resources_.Get(store::Kind::kTrainingJob, name);
-  if (!row)
-    return row.error().code == ErrorCode::kNotFound ? RefuseUnknownTrainingJob()
-                                                    : Pass(row.error());
+  ASSIGN_OR_RETURN(const store::Resource row, FindTrainingJob(resources_, name));
   // A job that waits is shown as waiting from then on, without a change of its record.
-  const bool aged = context.now >= row->created + model::kShowWaitingAfter;
+  const bool aged = context.now >= row.created + model::kShowWaitingAfter;
   const auto encode = [&]() -> AwsResult<wire::EncodedAnswer> {
-    ASSIGN_OR_RETURN(model::TrainingJob job, Decode(*row));
+    ASSIGN_OR_RETURN(model::TrainingJob job, DecodeTrainingJob(row));
     if (aged) model::ShowWaiting(job, context.now);
     return std::make_shared<const std::string>(json::serialize(DescribeView(job, context.now)));
   };
-  if (MayHavePool(*row)) return encode();  // what it says may change with the time
-  return described_.Get({name, row->document, aged}, [&](std::string_view) { return encode(); });
+  if (MayHavePool(row)) return encode();  // what it says may change with the time
+  return described_.Get({name, row.document, aged}, [&](std::string_view) { return encode(); });
 }
 
 TrainingJobs::Answer TrainingJobs::List(const wire::CallContext& context,
@@ -175,7 +175,7 @@ TrainingJobs::Answer TrainingJobs::List(const wire::CallContext& context,
     }
     if (!page) return Pass(page.error());
     for (const store::Resource& row : page->rows) {
-      ASSIGN_OR_RETURN(model::TrainingJob job, Decode(row));
+      ASSIGN_OR_RETURN(model::TrainingJob job, DecodeTrainingJob(row));
       model::ShowWaiting(job, context.now);
       summaries.push_back(SummaryView(job, context.now));
     }
@@ -192,11 +192,7 @@ TrainingJobs::Answer TrainingJobs::Stop(const wire::CallContext& context,
       return RefuseValidation("The request was rejected because the training job is in status {}.",
                               model::PrimaryStatus(job.phase));
     }
-    if (job.stop_requested) return false;  // asked before: the same wish
-    job.stop_requested = context.now;
-    if (job.stop_reason == model::StopReason::kNone)
-      job.stop_reason = model::StopReason::kRequested;
-    return true;
+    return model::RequestStop(job, context.now);
   }));
   return json::object{};
 }
@@ -288,10 +284,6 @@ TrainingJobs::Answer TrainingJobs::InterruptSpot(const wire::CallContext& contex
   const std::string name = NameOf(request);
   if (name.empty())
     return RefuseNull("trainingJobName");  // no schema has checked an extension's input
-  const auto row = resources_.Get(store::Kind::kTrainingJob, name);
-  if (!row && row.error().code == ErrorCode::kNotFound) {
-    return RefuseUnknownTrainingJob();
-  }
   json::object out{{"TrainingJobName", name}};
   RETURN_IF_ERROR(Change(context, name, [&](model::TrainingJob& job) -> AwsResult<bool> {
     if (!job.IsSpot()) {

@@ -87,5 +87,9 @@ void RegisterTrainingJobs(wire::ActionTable& table, TrainingJobs& jobs);
 
 // What AWS says of a job that it does not know, whatever the action.
 tl::unexpected<wire::AwsError> RefuseUnknownTrainingJob();
+// The row of a job, or that answer; and what the row holds.
+wire::AwsResult<store::Resource> FindTrainingJob(store::Resources& resources,
+                                                 std::string_view name);
+wire::AwsResult<model::TrainingJob> DecodeTrainingJob(const store::Resource& row);
 
 }  // namespace sabia::api

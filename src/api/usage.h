@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cost/price_lists.h"
+#include "cost/usage.h"
 #include "model/ledger_entry.h"
 #include "store/ledger.h"
 #include "store/resources.h"
@@ -18,14 +19,9 @@ struct UsageParts {
   const cost::PriceLists& prices;
 };
 
-struct Span {
-  WallTime from;
-  WallTime to;
-};
-
-// Every use, waiting included, of which a part lies in the span, each once. A use that ends while
+// Every use, waiting included, of which a part lies in the period, each once. A use that ends while
 // this reads is either still open or in the ledger.
-Result<std::vector<model::LedgerEntry>> ReadUsage(const UsageParts& parts, const Span& span,
-                                                  WallTime now);
+Result<std::vector<model::LedgerEntry>> ReadUsage(const UsageParts& parts,
+                                                  const cost::Period& period, WallTime now);
 
 }  // namespace sabia::api

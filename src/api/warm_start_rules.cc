@@ -64,18 +64,6 @@ AwsResult<void> CheckNames(const std::string& parent, const Parameters& before,
       parent, differing);
 }
 
-std::string_view Name(tuner::ParameterKind kind) {
-  switch (kind) {
-    case tuner::ParameterKind::kContinuous:
-      return "continuous";
-    case tuner::ParameterKind::kInteger:
-      return "integer";
-    case tuner::ParameterKind::kCategorical:
-      return "categorical";
-  }
-  return "";
-}
-
 AwsResult<void> CheckKinds(const std::string& parent, const Parameters& before,
                            const Parameters& now) {
   for (const auto& [name, range] : now.tuned) {

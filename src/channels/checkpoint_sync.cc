@@ -12,6 +12,7 @@
 
 #include "base/encoding.h"
 #include "channels/beneath.h"
+#include "channels/checkpoint_order.h"
 
 namespace sabia::channels {
 namespace {
@@ -48,28 +49,6 @@ Result<FileIdentity> Snapshot(int directory, const CheckpointFile& file, const e
   ASSIGN_OR_RETURN(const FileIdentity after, IdentityOf(from.get()));
   if (after != before) return Fail(ErrorCode::kConflict, "'{}' changed", file.path);
   return after;
-}
-
-// The newest directory, then the files that are in none, then the other directories, newest first;
-// each of them in the order of modification times, as `files` are.
-std::vector<CheckpointFile> ByUrgency(const std::vector<CheckpointFile>& files) {
-  std::map<std::string_view, std::int64_t> newest;
-  for (const CheckpointFile& file : files) {
-    std::int64_t& time = newest[SetOf(file.path)];
-    time = std::max(time, file.identity.modified_ns);
-  }
-  std::vector<std::pair<std::int64_t, std::string_view>> order;
-  for (const auto& [set, time] : newest) {
-    if (!set.empty()) order.emplace_back(-time, set);
-  }
-  std::sort(order.begin(), order.end());
-  if (newest.contains("")) order.insert(order.begin() + (order.empty() ? 0 : 1), {0, ""});
-  std::vector<CheckpointFile> out;
-  for (const auto& [time, set] : order) {
-    std::copy_if(files.begin(), files.end(), std::back_inserter(out),
-                 [&](const CheckpointFile& file) { return SetOf(file.path) == set; });
-  }
-  return out;
 }
 
 std::vector<std::string> Without(const std::vector<std::string>& paths,
@@ -217,7 +196,7 @@ Status CheckpointSync::Pass(const Cancelled& cancelled) {
   }
   RETURN_IF_ERROR(sent);
   const std::vector<std::string> vanished = Vanished(files);
-  if (vanished.empty() && options_.keep == 0) return {};
+  if (vanished.empty() && Superseded(files).empty()) return {};
   // A program that replaces one checkpoint by the next deletes the old one while the new one still
   // waits to be still: S3 must hold one of them at any moment. A look may miss what is created
   // while it goes on; one that begins after the old one was gone does not.
@@ -311,33 +290,6 @@ Status CheckpointSync::FinishSets(const Files& files, std::optional<WallTime> wh
   const std::lock_guard lock(mutex_);
   if (written) stats_.written_at = std::max(stats_.written_at.value_or(*written), *written);
   return {};
-}
-
-std::set<std::string_view> CheckpointSync::Succeeded(const Files& files) {
-  struct Span {
-    std::int64_t first = 0;  // the times of its oldest and of its newest file
-    std::int64_t last = 0;
-  };
-  std::map<std::string, std::map<std::string_view, Span>> series;
-  for (const CheckpointFile& file : files) {
-    const std::string_view set = SetOf(file.path);
-    const std::string of = SeriesOf(file.path);
-    if (set.empty() || of.empty()) continue;
-    const std::int64_t time = file.identity.modified_ns;
-    const auto [place, is_new] = series[of].emplace(set, Span{time, time});
-    if (is_new) continue;
-    place->second.first = std::min(place->second.first, time);
-    place->second.last = std::max(place->second.last, time);
-  }
-  std::set<std::string_view> out;
-  for (const auto& [unused, sets] : series) {
-    std::int64_t latest = 0;
-    for (const auto& [set, span] : sets) latest = std::max(latest, span.first);
-    for (const auto& [set, span] : sets) {
-      if (span.last < latest) out.insert(set);
-    }
-  }
-  return out;
 }
 
 Status CheckpointSync::UploadBySets(const Files& work, const Files& files,
@@ -493,30 +445,12 @@ Status CheckpointSync::Hide(const std::vector<std::string>& paths) {
 std::vector<std::string> CheckpointSync::Superseded(const Files& files) const {
   std::vector<std::string> out;
   if (options_.keep == 0) return out;
-  // A checkpoint is a directory, or a file of its own, and as new as its newest file.
-  std::map<std::string, std::map<std::string_view, std::int64_t>> series;
-  const auto name = [](const CheckpointFile& file) {
-    const std::string_view set = SetOf(file.path);
-    return set.empty() ? std::string_view(file.path) : set;
-  };
-  for (const CheckpointFile& file : files) {
-    const std::string of = SeriesOf(file.path);
-    if (of.empty()) continue;
-    std::int64_t& newest = series[of][name(file)];
-    newest = std::max(newest, file.identity.modified_ns);
-  }
-  std::set<std::string_view> old;
-  for (const auto& [unused, checkpoints] : series) {
-    std::vector<std::pair<std::int64_t, std::string_view>> by_age;
-    for (const auto& [checkpoint, newest] : checkpoints) by_age.emplace_back(-newest, checkpoint);
-    std::sort(by_age.begin(), by_age.end());
-    for (std::size_t i = options_.keep; i < by_age.size(); ++i) old.insert(by_age[i].second);
-  }
+  const std::set<std::string_view> old = BeyondNewest(files, options_.keep);
   const std::lock_guard lock(mutex_);
   for (const CheckpointFile& file : files) {
     const auto known = known_.find(file.path);
-    if (known == known_.end() || known->second.retired || SeriesOf(file.path).empty()) continue;
-    if (old.contains(name(file))) out.push_back(file.path);
+    if (known == known_.end() || known->second.retired) continue;
+    if (old.contains(CheckpointOf(file.path))) out.push_back(file.path);
   }
   return out;
 }

@@ -138,10 +138,8 @@ class CheckpointSync {
   // Without those that nothing visible replaces: what is hidden does not.
   std::vector<std::string> Replaced(const std::vector<std::string>& vanished,
                                     const Files& present) const;
-  // Directories that are older than another one of their series: the program has gone on.
-  static std::set<std::string_view> Succeeded(const Files& files);
   Status DeleteAll(const std::vector<std::string>& vanished, const Cancelled& cancelled);
-  // Files of the checkpoints beyond `keep`, by age. REQUIRES: MayDelete(files)
+  // Files of the checkpoints beyond `keep` that are in S3; they may go when MayDelete(files).
   std::vector<std::string> Superseded(const Files& files) const;
   Status Retire(const std::vector<std::string>& superseded, const Cancelled& cancelled);
   // Hides files of directories before they go one by one: half of one is no checkpoint.

@@ -5,46 +5,18 @@
 
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/job_list.h"
 #include "model/training_job.h"
 
 namespace sabia::cli {
 namespace {
 
-constexpr int kPageMax = 100;
-
-struct JobsArguments {
+struct JobsArguments : ListArguments {
   std::string job;
-  std::string status;
-  std::string contains;
-  int limit = 20;
-  bool as_json = false;
 };
 
-std::string TimeOf(const json::object& object, std::string_view member) {
-  const auto seconds = FindDouble(object, member);
-  return seconds ? LocalTime(FromUnixSeconds(*seconds)) : "-";
-}
-
-Result<json::array> ListJobs(Client& client, const JobsArguments& arguments) {
-  json::array out;
-  json::object input{{"SortBy", "CreationTime"}, {"SortOrder", "Descending"}};
-  if (!arguments.status.empty()) input["StatusEquals"] = arguments.status;
-  if (!arguments.contains.empty()) input["NameContains"] = arguments.contains;
-  while (static_cast<int>(out.size()) < arguments.limit) {
-    input["MaxResults"] = std::min(kPageMax, arguments.limit - static_cast<int>(out.size()));
-    ASSIGN_OR_RETURN(const json::object page, client.SageMaker("ListTrainingJobs", input));
-    if (const json::array* rows = FindArray(page, "TrainingJobSummaries")) {
-      for (const json::value& row : *rows) out.push_back(row);
-    }
-    const std::string token = GetString(page, "NextToken");
-    if (token.empty()) break;
-    input["NextToken"] = token;
-  }
-  return out;
-}
-
 int PrintJobs(Client& client, const JobsArguments& arguments) {
-  const auto jobs = ListJobs(client, arguments);
+  const auto jobs = ListNewest(client, "ListTrainingJobs", "TrainingJobSummaries", arguments);
   if (!jobs) return Complain(jobs.error());
   if (arguments.as_json) {
     std::printf("%s\n", json::serialize(*jobs).c_str());
@@ -142,13 +114,7 @@ void AddJobsCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("jobs", "List training jobs, or describe one");
   auto arguments = std::make_shared<JobsArguments>();
   command->add_option("job", arguments->job, "Describe this one: attempts, transitions, notes");
-  command->add_option("--status", arguments->status, "Only jobs of this status")
-      ->check(CLI::IsMember({"InProgress", "Completed", "Failed", "Stopping", "Stopped"}));
-  command->add_option("--contains", arguments->contains, "Only names that contain this");
-  command->add_option("--limit", arguments->limit, "At most so many, newest first")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_flag("--json", arguments->as_json, "Print JSON");
+  AddListOptions(*command, "jobs", *arguments);
   command->callback([&invocation, arguments] {
     invocation.run = [&invocation, arguments] {
       auto client = Client::Connect(invocation.paths());

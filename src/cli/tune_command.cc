@@ -6,19 +6,15 @@
 
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/job_list.h"
 
 namespace sabia::cli {
 namespace {
 
-constexpr int kPageMax = 100;
 constexpr std::size_t kReasonCharsMax = 60;
 
-struct TuneArguments {
+struct TuneArguments : ListArguments {
   std::string job;
-  std::string status;
-  std::string contains;
-  int limit = 20;
-  bool as_json = false;
 };
 
 const json::array& List(const json::object& object, std::string_view key) {
@@ -181,25 +177,6 @@ int Explain(const Invocation& invocation, const TuneArguments& arguments) {
   return kExitDone;
 }
 
-Result<json::array> ListJobs(Client& client, const TuneArguments& arguments) {
-  json::array out;
-  json::object input{{"SortBy", "CreationTime"}, {"SortOrder", "Descending"}};
-  if (!arguments.status.empty()) input["StatusEquals"] = arguments.status;
-  if (!arguments.contains.empty()) input["NameContains"] = arguments.contains;
-  while (static_cast<int>(out.size()) < arguments.limit) {
-    input["MaxResults"] = std::min(kPageMax, arguments.limit - static_cast<int>(out.size()));
-    ASSIGN_OR_RETURN(const json::object page,
-                     client.SageMaker("ListHyperParameterTuningJobs", input));
-    for (const json::value& row : List(page, "HyperParameterTuningJobSummaries")) {
-      out.push_back(row);
-    }
-    const std::string token = GetString(page, "NextToken");
-    if (token.empty()) break;
-    input["NextToken"] = token;
-  }
-  return out;
-}
-
 // "12 of 40, 2 run, 1 failed"
 std::string Progress(const json::object& job) {
   const json::object& counts = *FindObject(job, "TrainingJobStatusCounters");
@@ -219,7 +196,8 @@ std::string Progress(const json::object& job) {
 int ShowList(const Invocation& invocation, const TuneArguments& arguments) {
   auto client = Client::Connect(invocation.paths());
   if (!client) return Complain(client.error());
-  const auto jobs = ListJobs(**client, arguments);
+  const auto jobs = ListNewest(**client, "ListHyperParameterTuningJobs",
+                               "HyperParameterTuningJobSummaries", arguments);
   if (!jobs) return Complain(jobs.error());
   if (arguments.as_json) {
     std::printf("%s\n", json::serialize(*jobs).c_str());
@@ -232,13 +210,10 @@ int ShowList(const Invocation& invocation, const TuneArguments& arguments) {
   Table table({"JOB", "STATUS", "STRATEGY", "TRIALS", "CREATED", "ENDED"});
   for (const json::value& row : *jobs) {
     const json::object& job = row.as_object();
-    const auto time = [&](std::string_view member) {
-      const auto seconds = FindDouble(job, member);
-      return seconds ? LocalTime(FromUnixSeconds(*seconds)) : "-";
-    };
     table.Add({GetString(job, "HyperParameterTuningJobName"),
                GetString(job, "HyperParameterTuningJobStatus"), GetString(job, "Strategy"),
-               Progress(job), time("CreationTime"), time("HyperParameterTuningEndTime")});
+               Progress(job), TimeOf(job, "CreationTime"),
+               TimeOf(job, "HyperParameterTuningEndTime")});
   }
   std::fputs(table.ToString().c_str(), stdout);
   return kExitDone;
@@ -252,13 +227,7 @@ void AddTuneCommand(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<TuneArguments>();
 
   CLI::App* list = command->add_subcommand("list", "List tuning jobs and how far they are");
-  list->add_option("--status", arguments->status, "Only tuning jobs of this status")
-      ->check(CLI::IsMember({"InProgress", "Completed", "Failed", "Stopping", "Stopped"}));
-  list->add_option("--contains", arguments->contains, "Only names that contain this");
-  list->add_option("--limit", arguments->limit, "At most so many, newest first")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  list->add_flag("--json", arguments->as_json, "Print JSON");
+  AddListOptions(*list, "tuning jobs", *arguments);
   list->callback([&invocation, arguments] {
     invocation.run = [&invocation, arguments] { return ShowList(invocation, *arguments); };
   });

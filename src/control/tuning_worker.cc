@@ -214,9 +214,9 @@ Result<store::Change> TuningWorker::StopOf(const std::string& training_job) {
   if (model::IsTerminal(job.phase)) {
     return Fail(ErrorCode::kConflict, "training job '{}' has ended", training_job);
   }
-  if (!job.stop_requested) job.stop_requested = ports_.clock.Wall();
-  if (job.stop_reason == model::StopReason::kNone) job.stop_reason = model::StopReason::kRequested;
-  job.modified = std::max(job.modified, ports_.clock.Wall());
+  const WallTime now = ports_.clock.Wall();
+  model::RequestStop(job, now);
+  job.modified = std::max(job.modified, now);
   return store::Change{store::Change::Op::kUpdate, store::RowOf(job, row.revision), {}, {}};
 }
 

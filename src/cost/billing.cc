@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "model/instance_groups.h"
 #include "model/instance_record.h"
 
 namespace sabia::cost {
@@ -16,19 +17,8 @@ using model::TrainingJob;
 // The types of the job's instances, in the order of their numbers.
 std::vector<std::string> HostTypes(const TrainingJob& job) {
   std::vector<std::string> out;
-  const json::object* resources = FindObject(job.request, "ResourceConfig");
-  if (resources == nullptr) return out;
-  const auto add = [&](const json::object& from) {
-    const std::int64_t count = std::max<std::int64_t>(0, GetInt(from, "InstanceCount", 1));
-    out.insert(out.end(), static_cast<std::size_t>(count), GetString(from, "InstanceType"));
-  };
-  const json::array* groups = FindArray(*resources, "InstanceGroups");
-  if (groups == nullptr || groups->empty()) {
-    add(*resources);
-    return out;
-  }
-  for (const json::value& group : *groups) {
-    if (group.is_object()) add(group.get_object());
+  for (const model::InstanceGroup& group : model::InstanceGroupsOf(job.request)) {
+    out.insert(out.end(), static_cast<std::size_t>(std::max(0, group.count)), group.instance_type);
   }
   return out;
 }

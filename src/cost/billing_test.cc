@@ -136,8 +136,8 @@ TEST(Billing, AWarmPoolCostsWhatTrainingCosts) {
   EXPECT_EQ(lines[1].kind, LedgerKind::kWarmPool);
   EXPECT_EQ(CostOfEntry(lines[1]).nanos(), 60'000'000) << "on demand, not spot";
   const auto cost = CostOfJob(Prices(), job, At(80), lines);
-  EXPECT_EQ(cost->warm_pool.cost.nanos(), 120'000'000);
-  EXPECT_EQ(cost->total(), cost->billed + cost->warm_pool.cost);
+  EXPECT_EQ(cost->use.warm_pool.cost.nanos(), 120'000'000);
+  EXPECT_EQ(cost->total(), cost->billed + cost->use.warm_pool.cost);
 }
 
 TEST(Billing, WhatAMarketAskedForAllIsSharedToTheLastBillionth) {
@@ -185,10 +185,10 @@ TEST(Billing, OtherwiseLeavesOutWhatWasRepeated) {
   job.training_end = At(95);
   const auto cost = CostOfJob(Prices(), job, At(99));
   ASSERT_TRUE(cost.has_value());
-  EXPECT_EQ(cost->lost.time, Seconds(10));
-  EXPECT_EQ(cost->lost.cost.nanos(), 2'500'000);
-  EXPECT_EQ(cost->spot_use.time, Seconds(65));
-  EXPECT_EQ(cost->waiting.time, Seconds(30));
+  EXPECT_EQ(cost->use.lost.time, Seconds(10));
+  EXPECT_EQ(cost->use.lost.cost.nanos(), 2'500'000);
+  EXPECT_EQ(cost->use.spot.time, Seconds(65));
+  EXPECT_EQ(cost->use.waiting.time, Seconds(30));
   EXPECT_EQ(cost->otherwise_spot.nanos(), 50 * 250'000);
   EXPECT_EQ(cost->otherwise_on_demand.nanos(), 50 * 1'000'000);
   EXPECT_EQ(cost->on_demand.nanos(), 65 * 1'000'000);
@@ -262,7 +262,7 @@ TEST(BillingProperty, SumsOfLinesAreSumsOfAttemptsHoweverOftenTheyAreRecorded) {
     const auto derived = CostOfJob(prices, job, kStart);
     ASSERT_EQ(derived->billed, sum) << seed;
     ASSERT_EQ(CostOfJob(prices, job, kStart, lines)->billed, sum) << seed;
-    ASSERT_EQ(derived->spot_use.cost + derived->on_demand_use.cost, sum) << seed;
+    ASSERT_EQ(derived->use.spot.cost + derived->use.on_demand.cost, sum) << seed;
   }
 }
 

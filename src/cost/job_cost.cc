@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/instance_groups.h"
 #include "model/instance_record.h"
 
 namespace sabia::cost {
@@ -29,25 +30,9 @@ std::vector<const LedgerEntry*> LinesOf(const JobCost& cost, const model::Traini
   return out;
 }
 
-std::vector<std::pair<std::string, int>> InstancesOf(const model::TrainingJob& job) {
-  std::vector<std::pair<std::string, int>> out;
-  const json::object* resources = FindObject(job.request, "ResourceConfig");
-  if (resources == nullptr) return out;
-  const json::array* groups = FindArray(*resources, "InstanceGroups");
-  if (groups != nullptr && !groups->empty()) {
-    for (const json::value& group : *groups) {
-      if (!group.is_object()) continue;
-      out.emplace_back(GetString(group.get_object(), "InstanceType"),
-                       static_cast<int>(GetInt(group.get_object(), "InstanceCount")));
-    }
-  } else {
-    out.emplace_back(GetString(*resources, "InstanceType"), job.InstanceCount());
-  }
-  return out;
-}
-
 Status AddInstances(const PriceLists& prices, const model::TrainingJob& job, JobCost& cost) {
-  for (const auto& [type, count] : InstancesOf(job)) {
+  for (const model::InstanceGroup& group : model::InstanceGroupsOf(job.request)) {
+    const std::string& type = group.instance_type;
     const auto quote = prices.Find(job.region, type, job.created);
     if (!quote) {
       return Fail(ErrorCode::kNotFound, "no price of {} in {} is known", type,
@@ -62,7 +47,7 @@ Status AddInstances(const PriceLists& prices, const model::TrainingJob& job, Job
       cost.notes.push_back(fmt::format(
           "no spot price of {} in {} is known: on-demand rates are used", type, quote->region));
     }
-    cost.instances.push_back({type, count, quote->price});
+    cost.instances.push_back({type, group.count, quote->price});
   }
   return {};
 }
@@ -118,23 +103,11 @@ void AddAttempts(const PriceLists& prices, const model::TrainingJob& job, WallTi
   }
 }
 
-void Add(UsageSum& sum, Millis time, Money money) {
-  sum.time += time;
-  sum.cost += money;
-}
-
 void AddSums(JobCost& cost) {
   for (const LedgerEntry& entry : cost.entries) {
-    const Money money = CostOfEntry(entry);
-    const Millis time = entry.end - entry.start;
-    Add(cost.waiting, entry.start - entry.waited_from, Money());
-    if (entry.kind == LedgerKind::kWarmPool) Add(cost.warm_pool, time, money);
-    if (!IsAttempt(entry)) continue;
-    Add(entry.kind == LedgerKind::kSpot ? cost.spot_use : cost.on_demand_use, time, money);
-    cost.on_demand += CostOf(entry.on_demand_per_hour, time);
-    if (entry.lost_from) {
-      Add(cost.lost, entry.end - *entry.lost_from, CostWithin(entry, *entry.lost_from, entry.end));
-    }
+    cost.use.Add(entry, {entry.waited_from, entry.end});
+    if (IsAttempt(entry))
+      cost.on_demand += CostOf(entry.on_demand_per_hour, entry.end - entry.start);
   }
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cost/billing.h"
+#include "cost/usage.h"
 
 namespace sabia::cost {
 
@@ -34,12 +35,6 @@ struct AttemptCost {
   Money billed;
 };
 
-// Over all instances: two instances used for a second are two seconds.
-struct UsageSum {
-  Millis time{0};
-  Money cost;
-};
-
 struct JobCost {
   std::string price_region;
   std::vector<InstanceCost> instances;
@@ -47,17 +42,13 @@ struct JobCost {
   std::vector<model::LedgerEntry> entries;  // by instance and kind
   Seconds training{0};                      // per instance, as DescribeTrainingJob tells it
   Seconds billable{0};
-  UsageSum on_demand_use;
-  UsageSum spot_use;
-  UsageSum warm_pool;
-  UsageSum waiting;  // free
-  UsageSum lost;     // a part of spot_use, or of on_demand_use after a retry
-  Money billed;      // of the attempts
+  UsageByKind use;
+  Money billed;  // of the attempts
   Money on_demand;
   Money otherwise_on_demand;
   Money otherwise_spot;
   Money saved() const { return on_demand - billed; }
-  Money total() const { return billed + warm_pool.cost; }
+  Money total() const { return billed + use.warm_pool.cost; }
   double saving_percent() const;
   bool final = false;  // the job has ended; nothing is added any more
   // What makes the figures less exact: a region without prices, a type without a spot price.

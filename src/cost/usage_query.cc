@@ -86,11 +86,6 @@ std::vector<std::string> GroupOf(const LedgerEntry& entry, const UsageQuery& que
   return out;
 }
 
-void Add(Usage& sum, const Usage& part) {
-  sum.time += part.time;
-  sum.cost += part.cost;
-}
-
 WallTime EndOfPeriod(WallTime from, Granularity granularity) {
   if (granularity == Granularity::kHourly)
     return std::chrono::floor<std::chrono::hours>(from) + std::chrono::hours(1);
@@ -170,10 +165,9 @@ std::vector<PeriodUsage> SumUsage(const std::vector<LedgerEntry>& entries,
     auto at = std::upper_bound(out.begin(), out.end(), entry.start,
                                [](WallTime t, const auto& p) { return t < p.period.to; });
     for (; at != out.end() && at->period.from < entry.end; ++at) {
-      const Usage part{TimeWithin(entry, at->period.from, at->period.to),
-                       CostWithin(entry, at->period.from, at->period.to)};
-      Add(at->total, part);
-      if (!group.empty()) Add(at->groups[group], part);
+      const Usage part = UsageWithin(entry, at->period);
+      at->total += part;
+      if (!group.empty()) at->groups[group] += part;
     }
   }
   return out;

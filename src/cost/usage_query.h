@@ -1,8 +1,7 @@
 // Questions to the ledger as Cost Explorer asks them: dimensions, conditions, periods, groups,
 // sums.
 //
-// A line counts in a period with the part of it that lies there; parts add up exactly. Waiting is
-// no usage. Pure; any thread.
+// Waiting is no usage. Pure; any thread.
 #pragma once
 
 #include <map>
@@ -11,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cost/billing.h"
+#include "cost/usage.h"
 
 namespace sabia::cost {
 
@@ -42,19 +41,9 @@ struct Grouping {
   std::string key;
 };
 
-struct Period {
-  WallTime from;
-  WallTime to;
-};
-
 enum class Granularity { kHourly, kDaily, kMonthly };
 // The hours, days or months (UTC) that [from, to) consists of; the first and the last may be parts.
 std::vector<Period> PeriodsOf(const Period& whole, Granularity granularity);
-
-struct Usage {
-  Millis time{0};
-  Money cost;
-};
 
 struct PeriodUsage {
   Period period;

@@ -4,37 +4,14 @@
 
 #include <algorithm>
 
+#include "model/instance_groups.h"
+
 namespace sabia::fleet {
 namespace {
 
-struct Group {
-  std::string name;
-  std::string instance_type;
-  std::int64_t count = 0;
-};
-
-std::vector<Group> GroupsOf(const model::TrainingJob& job) {
-  std::vector<Group> groups;
-  const json::object* resources = FindObject(job.request, "ResourceConfig");
-  if (resources == nullptr) return groups;
-  const json::array* listed = FindArray(*resources, "InstanceGroups");
-  if (listed == nullptr || listed->empty()) {
-    groups.push_back({"homogeneousCluster", GetString(*resources, "InstanceType"),
-                      GetInt(*resources, "InstanceCount", 1)});
-    return groups;
-  }
-  for (const json::value& value : *listed) {
-    if (!value.is_object()) continue;
-    const json::object& group = value.get_object();
-    groups.push_back({GetString(group, "InstanceGroupName"), GetString(group, "InstanceType"),
-                      GetInt(group, "InstanceCount")});
-  }
-  return groups;
-}
-
 // The slice of one instance; what the machine lacks becomes a note.
-plan::Slice SliceOf(const Group& group, const model::InstanceType& type, const MachineSize& machine,
-                    std::vector<std::string>& notes) {
+plan::Slice SliceOf(const model::InstanceGroup& group, const model::InstanceType& type,
+                    const MachineSize& machine, std::vector<std::string>& notes) {
   plan::Slice slice{group.name, group.instance_type, static_cast<double>(type.vcpus),
                     type.memory_bytes};
   if (slice.vcpus > machine.vcpus || slice.memory_bytes > machine.memory_bytes) {
@@ -63,7 +40,7 @@ Demand DemandOf(const model::TrainingJob& job, const Offer& offer) {
   const MachineSize& machine = offer.machine;
   const CapacityOptions& options = offer.options;
   Demand demand;
-  for (const Group& group : GroupsOf(job)) {
+  for (const model::InstanceGroup& group : model::InstanceGroupsOf(job.request)) {
     const model::InstanceType* type = offer.catalog.Find(group.instance_type);
     if (type == nullptr) {
       demand.never =
@@ -72,7 +49,7 @@ Demand DemandOf(const model::TrainingJob& job, const Offer& offer) {
     }
     if (group.count <= 0) continue;
     const plan::Slice slice = SliceOf(group, *type, machine, demand.notes);
-    for (std::int64_t i = 0; i < group.count; ++i) demand.slices.push_back(slice);
+    for (int i = 0; i < group.count; ++i) demand.slices.push_back(slice);
     demand.vcpus += slice.vcpus * static_cast<double>(group.count);
     demand.memory_bytes += slice.memory_bytes * group.count;
   }

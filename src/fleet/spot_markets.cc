@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/instance_groups.h"
 
 namespace sabia::fleet {
 namespace {
@@ -29,18 +30,8 @@ std::vector<std::string> ZonesOf(const std::string& region, std::size_t count) {
 
 InstanceCounts InstancesOf(const model::TrainingJob& job) {
   InstanceCounts out;
-  const json::object* resources = FindObject(job.request, "ResourceConfig");
-  if (resources == nullptr) return out;
-  const json::array* groups = FindArray(*resources, "InstanceGroups");
-  if (groups == nullptr || groups->empty()) {
-    out.emplace_back(GetString(*resources, "InstanceType"), job.InstanceCount());
-    return out;
-  }
-  for (const json::value& value : *groups) {
-    if (!value.is_object()) continue;
-    const json::object& group = value.get_object();
-    const auto count = static_cast<int>(GetInt(group, "InstanceCount"));
-    if (count > 0) out.emplace_back(GetString(group, "InstanceType"), count);
+  for (const model::InstanceGroup& group : model::InstanceGroupsOf(job.request)) {
+    if (group.count > 0) out.emplace_back(group.instance_type, group.count);
   }
   return out;
 }

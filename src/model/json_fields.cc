@@ -15,6 +15,11 @@ json::object TextMapToJson(const std::map<std::string, std::string>& map) {
   return out;
 }
 
+std::string WithRequest(std::string document, const SharedObject& request) {
+  document.back() = ',';
+  return std::move(document.append("\"request\":").append(request.text()).append("}"));
+}
+
 void AddTime(json::object& out, std::string_view key, const std::optional<WallTime>& time) {
   if (time) out[key] = ToUnixMillis(*time);
 }

@@ -39,6 +39,9 @@ auto FindName(const Table& table, std::string_view name)
 
 json::array TextsToJson(const std::vector<std::string>& texts);
 json::object TextMapToJson(const std::map<std::string, std::string>& map);
+// The text of a document with one more member, "request", which is not serialized again.
+// REQUIRES: the document has a member.
+std::string WithRequest(std::string document, const SharedObject& request);
 void AddTime(json::object& out, std::string_view key, const std::optional<WallTime>& time);
 
 template <typename T, typename ToJson>

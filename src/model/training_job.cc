@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/instance_groups.h"
 #include "model/json_fields.h"
 #include "model/limits.h"
 
@@ -139,10 +140,7 @@ json::object TrainingJob::ToJson() const {
 std::string TrainingJob::ToText() const {
   std::array<unsigned char, 8192> scratch;
   json::monotonic_resource memory(scratch.data(), scratch.size());
-  std::string out = json::serialize(WithoutRequest(*this, &memory));
-  out.back() = ',';
-  out.append("\"request\":").append(request.text()).append("}");
-  return out;
+  return WithRequest(json::serialize(WithoutRequest(*this, &memory)), request);
 }
 
 Result<TrainingJob> TrainingJob::FromJson(const json::object& document) {
@@ -188,16 +186,10 @@ Result<TrainingJob> TrainingJob::FromJson(const json::object& document) {
 }
 
 int TrainingJob::InstanceCount() const {
-  const json::object* resources = FindObject(request, "ResourceConfig");
-  if (resources == nullptr) return 1;
-  const json::array* groups = FindArray(*resources, "InstanceGroups");
-  if (groups == nullptr || groups->empty()) {
-    return static_cast<int>(GetInt(*resources, "InstanceCount", 1));
-  }
+  const std::vector<InstanceGroup> groups = InstanceGroupsOf(request);
+  if (groups.empty()) return 1;
   int count = 0;
-  for (const json::value& group : *groups) {
-    if (group.is_object()) count += static_cast<int>(GetInt(group.get_object(), "InstanceCount"));
-  }
+  for (const InstanceGroup& group : groups) count += group.count;
   return count;
 }
 
@@ -221,6 +213,13 @@ int TrainingJob::MaxRetries() const {
 Seconds TrainingJob::KeepAlive() const {
   const json::object* resources = FindObject(request, "ResourceConfig");
   return Seconds(resources == nullptr ? 0 : GetInt(*resources, "KeepAlivePeriodInSeconds"));
+}
+
+bool RequestStop(TrainingJob& job, WallTime now) {
+  if (job.stop_requested) return false;
+  job.stop_requested = now;
+  if (job.stop_reason == StopReason::kNone) job.stop_reason = StopReason::kRequested;
+  return true;
 }
 
 std::string_view PrimaryStatus(TrainingPhase phase) {

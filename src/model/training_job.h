@@ -170,6 +170,10 @@ inline bool HoldsPool(const TrainingJob& job) {
   return job.warm_pool && job.warm_pool->state == WarmPoolState::kAvailable;
 }
 
+// Writes the intent that StopTrainingJob writes; false when it is there already. REQUIRES: the job
+// has not ended.
+bool RequestStop(TrainingJob& job, WallTime now);
+
 // "InProgress", "Completed", "Failed", "Stopping", "Stopped".
 std::string_view PrimaryStatus(TrainingPhase phase);
 

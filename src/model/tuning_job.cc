@@ -262,10 +262,7 @@ json::object TuningJob::ToJson() const {
 }
 
 std::string TuningJob::ToText() const {
-  std::string out = json::serialize(WithoutRequest(*this));
-  out.back() = ',';
-  out.append("\"request\":").append(request.text()).append("}");
-  return out;
+  return WithRequest(json::serialize(WithoutRequest(*this)), request);
 }
 
 Result<TuningJob> TuningJob::FromJson(const json::object& document) {

@@ -45,6 +45,18 @@ std::string_view Name(Scaling scaling) {
 
 }  // namespace
 
+std::string_view Name(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::kContinuous:
+      return "continuous";
+    case ParameterKind::kInteger:
+      return "integer";
+    case ParameterKind::kCategorical:
+      return "categorical";
+  }
+  return "";
+}
+
 std::string PrintContinuous(double value) {
   std::string text = fmt::format("{}", value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";

@@ -17,6 +17,7 @@
 namespace sabia::tuner {
 
 enum class ParameterKind { kContinuous, kInteger, kCategorical };
+std::string_view Name(ParameterKind kind);  // "continuous", "integer", "categorical"
 enum class Scaling { kAuto, kLinear, kLogarithmic, kReverseLogarithmic };
 
 // One range as a request has it.
