@@ -72,6 +72,20 @@ TEST(CheckpointRun, BWRAP_KillInTheMiddleOfAFileKeepsTheOldObject) {
   EXPECT_THAT(run.Report().notes, testing::Contains(testing::HasSubstr("'big' was being written")));
 }
 
+TEST(CheckpointRun, BWRAP_ADirectoryThatHasBecomeWholeIsReportedWhileTheProgramRuns) {
+  SKIP_WITHOUT_BWRAP();
+  AgentRun run;
+  run.spec.checkpoint_s3_uri = "s3://bucket/ckpt";
+  run.Shell(
+      "mkdir /opt/ml/checkpoints/step-1; echo 1 >/opt/ml/checkpoints/step-1/model; "
+      "while :; do sleep 0.1; done");
+  run.Start();
+  EXPECT_TRUE(run.Until([&] { return run.Report().checkpoint_written_at.has_value(); }))
+      << "nothing went up after it had come to rest";
+  run.Order({.stop = model::StopReason::kRequested});
+  run.Wait();
+}
+
 TEST(CheckpointRun, BWRAP_AnyLocalPathWorks) {
   SKIP_WITHOUT_BWRAP();
   AgentRun run;

@@ -581,7 +581,10 @@ void Supervisor::PublishIfNews() {
   if (!program_.started() || !instance_.checkpoints || abandoned_) return;
   const channels::CheckpointStats now = instance_.checkpoints->stats();
   const bool lag_began_or_ended = (now.pending_bytes == 0) != (stats_published_.pending_bytes == 0);
-  if (now.synced_at != stats_published_.synced_at || lag_began_or_ended) Publish();
+  // A directory may become whole without a further upload.
+  const bool went_on =
+      now.synced_at != stats_published_.synced_at || now.written_at != stats_published_.written_at;
+  if (went_on || lag_began_or_ended) Publish();
 }
 
 void Supervisor::Blame(const Error& error, bool users_fault) {
